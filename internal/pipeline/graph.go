@@ -1,0 +1,211 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/taskloom/taskloom/internal/form"
+)
+
+// Graph is the shape of a published pipeline without its forms: what the
+// walk needs and nothing that a workflow history should not hold. Nodes are in
+// topological order: start first, end last.
+type Graph struct {
+	Nodes []GraphNode `json:"nodes"`
+}
+
+// GraphNode is one node of a Graph; Next, Prev and Reviews are indices into
+// Graph.Nodes.
+type GraphNode struct {
+	Key       string `json:"key"`
+	Title     string `json:"title,omitempty"`
+	Kind      Kind   `json:"kind"`
+	Next      []int  `json:"next,omitempty"`
+	Prev      []int  `json:"prev,omitempty"`
+	Reviews   []int  `json:"reviews,omitempty"`
+	MaxRework int    `json:"max_rework,omitempty"`
+	// Automated nodes wait as deferred until their LLM fields are there.
+	Automated bool `json:"automated,omitempty"`
+	// Unattended nodes have nothing for a person to fill in: they are done
+	// as soon as their automation is.
+	Unattended bool `json:"unattended,omitempty"`
+}
+
+// NewGraph builds the graph of a valid definition. Nodes that stand on the
+// same rank keep the document's order, so the graph of a version never
+// changes.
+func NewGraph(d Definition) Graph {
+	order := topological(d)
+	at := make(map[string]int, len(order))
+	for i, n := range order {
+		at[d.Nodes[n].Key] = i
+	}
+	g := Graph{Nodes: make([]GraphNode, len(order))}
+	for i, n := range order {
+		node := d.Nodes[n]
+		gn := GraphNode{Key: node.Key, Title: node.Title, Kind: node.Kind}
+		switch node.Kind {
+		case KindSubtask:
+			gn.Automated, gn.Unattended = node.Automated(), !node.Human()
+		case KindReview:
+			gn.MaxRework = node.MaxReworks()
+			for _, t := range node.Reviews {
+				gn.Reviews = append(gn.Reviews, at[t.Node])
+			}
+			slices.Sort(gn.Reviews)
+		case KindStart, KindEnd:
+		}
+		g.Nodes[i] = gn
+	}
+	for _, e := range d.Edges {
+		from, to := at[e.From], at[e.To]
+		g.Nodes[from].Next = append(g.Nodes[from].Next, to)
+		g.Nodes[to].Prev = append(g.Nodes[to].Prev, from)
+	}
+	for i := range g.Nodes {
+		slices.Sort(g.Nodes[i].Next)
+		slices.Sort(g.Nodes[i].Prev)
+	}
+	return g
+}
+
+// topological returns the indices of d.Nodes so that every edge leads
+// forward; nodes on a cycle are left out (Validate names them).
+func topological(d Definition) []int {
+	at := make(map[string]int, len(d.Nodes))
+	for i, n := range d.Nodes {
+		at[n.Key] = i
+	}
+	waits := make([]int, len(d.Nodes))
+	next := make([][]int, len(d.Nodes))
+	for _, e := range d.Edges {
+		from, okFrom := at[e.From]
+		to, okTo := at[e.To]
+		if okFrom && okTo {
+			next[from] = append(next[from], to)
+			waits[to]++
+		}
+	}
+	var order, ready []int
+	for i := range d.Nodes {
+		if waits[i] == 0 {
+			ready = append(ready, i)
+		}
+	}
+	for len(ready) > 0 {
+		n := ready[0]
+		ready = ready[1:]
+		order = append(order, n)
+		for _, m := range next[n] {
+			if waits[m]--; waits[m] == 0 {
+				ready = append(ready, m)
+			}
+		}
+	}
+	return order
+}
+
+// Index returns the position of the node with this key, -1 when absent.
+func (g Graph) Index(key string) int {
+	return slices.IndexFunc(g.Nodes, func(n GraphNode) bool { return n.Key == key })
+}
+
+// reachable marks every node that a path from the given ones leads to,
+// without the given ones themselves unless a path leads back to them.
+func (g Graph) reachable(from ...int) []bool {
+	seen := make([]bool, len(g.Nodes))
+	for i := 0; i < len(g.Nodes); i++ {
+		if !slices.Contains(from, i) && !seen[i] {
+			continue
+		}
+		for _, n := range g.Nodes[i].Next {
+			seen[n] = true
+		}
+	}
+	return seen
+}
+
+// between marks the nodes on the paths from any of targets to review,
+// without both ends.
+func (g Graph) between(targets []int, review int) []bool {
+	down := g.reachable(targets...)
+	out := make([]bool, len(g.Nodes))
+	leads := make([]bool, len(g.Nodes))
+	leads[review] = true
+	for i := review - 1; i >= 0; i-- {
+		for _, n := range g.Nodes[i].Next {
+			leads[i] = leads[i] || leads[n]
+		}
+		out[i] = leads[i] && down[i] && !slices.Contains(targets, i)
+	}
+	return out
+}
+
+// Pipeline is a published version made ready for use: its definition, graph
+// and compiled forms. It is immutable and safe for concurrent use.
+type Pipeline struct {
+	Definition Definition
+	Graph      Graph
+	// Seed is the form of what a caller gives at creation: the seeded fields
+	// of every subtask.
+	Seed *form.Form
+
+	nodes map[string]Node
+	forms map[string]*form.Form
+	when  map[string][]Edge
+}
+
+// Compile makes a valid definition ready for use.
+func Compile(d Definition) *Pipeline {
+	p := &Pipeline{
+		Definition: d, Graph: NewGraph(d),
+		nodes: make(map[string]Node), forms: make(map[string]*form.Form), when: make(map[string][]Edge),
+	}
+	var all []form.Field
+	for _, n := range d.Nodes {
+		p.nodes[n.Key] = n
+		if n.Kind == KindSubtask {
+			p.forms[n.Key] = form.New(n.Fields)
+			all = append(all, n.Fields...)
+		}
+	}
+	for _, e := range d.Edges {
+		if e.When != nil {
+			p.when[e.From] = append(p.when[e.From], e)
+		}
+	}
+	p.Seed = form.New(all)
+	return p
+}
+
+// Node returns the definition of a node.
+func (p *Pipeline) Node(key string) (Node, bool) {
+	n, ok := p.nodes[key]
+	return n, ok
+}
+
+// Form returns the compiled form of a subtask, nil for other nodes.
+func (p *Pipeline) Form(key string) *form.Form { return p.forms[key] }
+
+// Statics returns the values of every static field.
+func (p *Pipeline) Statics() form.Values {
+	out := form.Values{}
+	for _, f := range p.Seed.Fields() {
+		if f.Input == form.Static && len(f.Value) > 0 {
+			out[f.Name] = f.Value
+		}
+	}
+	return out
+}
+
+// Skipped returns the targets of the node's edges whose condition does not
+// hold for these values, in the document's order: the outcome that an event
+// carries in place of the values.
+func (p *Pipeline) Skipped(key string, values form.Values) []string {
+	var out []string
+	for _, e := range p.when[key] {
+		if !e.When.Eval(values) {
+			out = append(out, e.To)
+		}
+	}
+	return out
+}
