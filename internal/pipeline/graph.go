@@ -11,6 +11,10 @@ import (
 // topological order: start first, end last.
 type Graph struct {
 	Nodes []GraphNode `json:"nodes"`
+
+	// derived is worked out from Nodes once, by NewGraph or when a Graph is
+	// read from JSON.
+	derived *derived
 }
 
 // GraphNode is one node of a Graph; Next, Prev and Reviews are indices into
@@ -32,7 +36,7 @@ type GraphNode struct {
 
 // NewGraph builds the graph of a valid definition. Nodes that stand on the
 // same rank keep the document's order, so the graph of a version never
-// changes.
+// changes. Of a definition that is not valid it takes what it can.
 func NewGraph(d Definition) Graph {
 	order := topological(d)
 	at := make(map[string]int, len(order))
@@ -49,7 +53,9 @@ func NewGraph(d Definition) Graph {
 		case KindReview:
 			gn.MaxRework = node.MaxReworks()
 			for _, t := range node.Reviews {
-				gn.Reviews = append(gn.Reviews, at[t.Node])
+				if target, ok := at[t.Node]; ok {
+					gn.Reviews = append(gn.Reviews, target)
+				}
 			}
 			slices.Sort(gn.Reviews)
 		case KindStart, KindEnd:
@@ -57,14 +63,18 @@ func NewGraph(d Definition) Graph {
 		g.Nodes[i] = gn
 	}
 	for _, e := range d.Edges {
-		from, to := at[e.From], at[e.To]
-		g.Nodes[from].Next = append(g.Nodes[from].Next, to)
-		g.Nodes[to].Prev = append(g.Nodes[to].Prev, from)
+		from, okFrom := at[e.From]
+		to, okTo := at[e.To]
+		if okFrom && okTo {
+			g.Nodes[from].Next = append(g.Nodes[from].Next, to)
+			g.Nodes[to].Prev = append(g.Nodes[to].Prev, from)
+		}
 	}
 	for i := range g.Nodes {
 		slices.Sort(g.Nodes[i].Next)
 		slices.Sort(g.Nodes[i].Prev)
 	}
+	g.derived = derive(g)
 	return g
 }
 
@@ -102,42 +112,6 @@ func topological(d Definition) []int {
 		}
 	}
 	return order
-}
-
-// Index returns the position of the node with this key, -1 when absent.
-func (g Graph) Index(key string) int {
-	return slices.IndexFunc(g.Nodes, func(n GraphNode) bool { return n.Key == key })
-}
-
-// reachable marks every node that a path from the given ones leads to,
-// without the given ones themselves unless a path leads back to them.
-func (g Graph) reachable(from ...int) []bool {
-	seen := make([]bool, len(g.Nodes))
-	for i := 0; i < len(g.Nodes); i++ {
-		if !slices.Contains(from, i) && !seen[i] {
-			continue
-		}
-		for _, n := range g.Nodes[i].Next {
-			seen[n] = true
-		}
-	}
-	return seen
-}
-
-// between marks the nodes on the paths from any of targets to review,
-// without both ends.
-func (g Graph) between(targets []int, review int) []bool {
-	down := g.reachable(targets...)
-	out := make([]bool, len(g.Nodes))
-	leads := make([]bool, len(g.Nodes))
-	leads[review] = true
-	for i := review - 1; i >= 0; i-- {
-		for _, n := range g.Nodes[i].Next {
-			leads[i] = leads[i] || leads[n]
-		}
-		out[i] = leads[i] && down[i] && !slices.Contains(targets, i)
-	}
-	return out
 }
 
 // Pipeline is a published version made ready for use: its definition, graph

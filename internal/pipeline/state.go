@@ -40,15 +40,17 @@ type NodeState struct {
 	// Skipped are the next nodes that the last submission ruled out.
 	Skipped []string `json:"skipped,omitempty"`
 	// Passed marks a node that is `na` and yet lets the walk go on: an admin
-	// skipped it, or a review that had nothing to check.
+	// skipped it (Reason is ReasonSkipped), or a review had nothing to check.
 	Passed bool `json:"passed,omitempty"`
 	// Reworks counts the rejections that a review gave.
 	Reworks int `json:"reworks,omitempty"`
-	// Reason says why the node is escalated or quarantined.
+	// Reason says why the node is escalated or quarantined, or that an admin
+	// skipped it. ReasonAutomation on a pending or deferred node says that its
+	// automation must run in this round too.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Reasons why a node waits for an admin.
+// Reasons why a node waits for an admin, or does no more.
 const (
 	ReasonMaxRework  = "max_rework"
 	ReasonNoRoute    = "no_route"
@@ -57,6 +59,7 @@ const (
 	ReasonAutomation = "automation"
 	ReasonPerson     = "person"
 	ReasonNoTarget   = "nothing_to_return"
+	ReasonSkipped    = "skipped"
 )
 
 // Status returns the stored status of the task.
@@ -86,6 +89,14 @@ func (s State) statuses() []task.NodeStatus {
 		out[i] = n.Status
 	}
 	return out
+}
+
+// same reports whether nothing differs between two states of a node.
+func (n NodeState) same(m NodeState) bool {
+	return n.Key == m.Key && n.Status == m.Status && n.Iteration == m.Iteration && n.Claim == m.Claim &&
+		n.LeaseEnds.Equal(m.LeaseEnds) && n.SLAEnds.Equal(m.SLAEnds) && n.Actor == m.Actor &&
+		n.ReservedFor == m.ReservedFor && slices.Equal(n.Skipped, m.Skipped) && n.Passed == m.Passed &&
+		n.Reworks == m.Reworks && n.Reason == m.Reason
 }
 
 // clone returns a copy that shares nothing that Step writes.

@@ -179,7 +179,9 @@ CREATE TABLE tasks (
     CONSTRAINT tasks_applied CHECK (applied_seq <= seq)
 ) WITH (fillfactor = 85);
 CREATE INDEX tasks_by_pipeline ON tasks (pipeline_id, id DESC);
-CREATE INDEX tasks_by_status ON tasks (pipeline_id, status, id DESC);
+-- On (-id), which no other index can sort by: so a filtered page is always read
+-- from here, and never by walking past all the tasks of another status.
+CREATE INDEX tasks_by_status ON tasks (pipeline_id, status, (-id));
 CREATE INDEX tasks_lagging ON tasks (updated_at) WHERE applied_seq < seq;
 
 CREATE TABLE task_nodes (

@@ -1,0 +1,119 @@
+package apply
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"unicode/utf8"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// Limits of a document. The nodes count with YAML's aliases written out, so
+// that a few lines cannot fill the memory.
+const (
+	MaxBytes = 64 << 20
+	maxNodes = 5_000_000
+	maxDepth = 200
+)
+
+// Read reads a document in YAML or JSON. One that is neither is an error;
+// whatever else is wrong with it is told by Document.Problems.
+func Read(data []byte) (Document, error) {
+	if len(data) > MaxBytes {
+		return Document{}, unreadable("the document has %d bytes; at most %d are allowed", len(data), MaxBytes)
+	}
+	if !utf8.Valid(data) {
+		return Document{}, unreadable("the document is not UTF-8 text")
+	}
+	var t tree
+	var err error
+	if json.Valid(data) {
+		t, err = readJSON(data)
+	} else {
+		t, err = readYAML(data)
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	if t.size > maxNodes {
+		return Document{}, unreadable("the document holds more than %d values, aliases written out", maxNodes)
+	}
+	var d Document
+	dec := decoder{}
+	if t.kind == null {
+		dec.add("organizations", "the document is empty; it needs organizations")
+	} else {
+		dec.storable("", t)
+		dec.decode("", t, reflect.ValueOf(&d).Elem())
+	}
+	d.unreadable = dec.problems
+	return d, nil
+}
+
+func unreadable(format string, args ...any) error {
+	return fault.New(fault.Validation, format, args...)
+}
+
+// readJSON turns valid JSON into a tree.
+func readJSON(data []byte) (tree, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	return readJSONValue(dec, 1)
+}
+
+func readJSONValue(dec *json.Decoder, depth int) (tree, error) {
+	if depth > maxDepth {
+		return tree{}, tooDeep()
+	}
+	token, err := dec.Token()
+	if err != nil {
+		return tree{}, unreadable("the document cannot be read: %s", err)
+	}
+	t := tree{size: 1}
+	switch v := token.(type) {
+	case nil:
+	case bool:
+		t.kind, t.text = boolean, "false"
+		if v {
+			t.text = "true"
+		}
+	case json.Number:
+		t.kind, t.text = number, v.String()
+	case string:
+		t.kind, t.text = text, v
+	case json.Delim:
+		return readJSONItems(dec, v, depth)
+	}
+	return t, nil
+}
+
+func readJSONItems(dec *json.Decoder, open json.Delim, depth int) (tree, error) {
+	t := tree{kind: list, size: 1}
+	if open == '{' {
+		t.kind = object
+	}
+	for dec.More() {
+		if t.kind == object {
+			key, err := readJSONValue(dec, depth)
+			if err != nil {
+				return tree{}, err
+			}
+			t.keys = append(t.keys, key.text)
+		}
+		item, err := readJSONValue(dec, depth+1)
+		if err != nil {
+			return tree{}, err
+		}
+		t.items = append(t.items, item)
+		t.size += item.size
+	}
+	if _, err := dec.Token(); err != nil {
+		return tree{}, unreadable("the document cannot be read: %s", err)
+	}
+	return t, nil
+}
+
+func tooDeep() error {
+	return unreadable("the document is nested deeper than %d levels", maxDepth)
+}

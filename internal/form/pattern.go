@@ -1,0 +1,61 @@
+package form
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+// Limits that keep matching cheap: RE2 takes time in proportion to the size of the program times the text.
+const (
+	// maxPatternChars is the longest pattern.
+	maxPatternChars = 500
+	// maxProgram is the largest number of instructions that a pattern may compile to.
+	maxProgram = 2000
+	// maxMatchSteps bounds the program times the bytes of the text: about half a second at worst. A longer text does
+	// not match. A small pattern, of 20 instructions, thus takes any text that a value may hold.
+	maxMatchSteps = 20_000_000
+)
+
+// pattern is a compiled RE2 pattern that matches whole texts. In TypeScript: new RegExp("^(?:" + p + ")$", "u"); RE2
+// has constructs that JavaScript lacks, such as (?i), and there the server alone decides.
+type pattern struct {
+	source string
+	re     *regexp.Regexp
+	// maxBytes is the longest text that is matched.
+	maxBytes int
+}
+
+// compilePattern returns nil and no error for an empty source: no pattern.
+func compilePattern(source string) (*pattern, error) {
+	if source == "" {
+		return nil, nil
+	}
+	if n := utf8.RuneCountInString(source); n > maxPatternChars {
+		return nil, fmt.Errorf("has %d characters, at most %d are allowed", n, maxPatternChars)
+	}
+	tree, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		if bad, ok := errors.AsType[*syntax.Error](err); ok {
+			return nil, fmt.Errorf("is not a valid RE2 pattern: %s at %s", bad.Code, quote(bad.Expr))
+		}
+		return nil, fmt.Errorf("is not a valid RE2 pattern: %w", err)
+	}
+	// Parse has bounded the size of what Compile makes, at most a few million instructions.
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil || len(program.Inst) > maxProgram {
+		return nil, fmt.Errorf("is too large: its repetitions unfold to more than %d steps", maxProgram)
+	}
+	re, err := regexp.Compile(`\A(?:` + source + `)\z`)
+	if err != nil {
+		return nil, errors.New("is not a valid RE2 pattern when anchored at both ends")
+	}
+	return &pattern{source: source, re: re, maxBytes: maxMatchSteps / max(1, len(program.Inst))}, nil
+}
+
+// matches reports whether the whole of s matches.
+func (p *pattern) matches(s string) bool {
+	return len(s) <= p.maxBytes && p.re.MatchString(s)
+}

@@ -1,0 +1,89 @@
+package form
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// answer is a value that was read once: parsed, or refused.
+type answer struct {
+	value value
+	// fault is why the value cannot be read, empty when it can.
+	fault string
+}
+
+// read parses a value. Unless whole is set, a json value is only scanned.
+func (f *Form) read(i int, raw json.RawMessage, whole bool) answer {
+	field := &f.fields[i]
+	most := int64(MaxValueBytes)
+	if field.Type == JSON && field.Rules.MaxBytes != nil {
+		most = min(most, *field.Rules.MaxBytes)
+	}
+	if int64(len(raw)) > most {
+		return answer{fault: fmt.Sprintf("is too large: %d bytes, at most %d allowed", len(raw), most)}
+	}
+	read := parse
+	if field.Type == JSON && !whole {
+		read = scan
+	}
+	v, err := read(raw)
+	if err != nil {
+		return answer{fault: "the value " + err.Error()}
+	}
+	return answer{value: v}
+}
+
+// unanswered reports whether the value counts as none for the field's type.
+func (f *Form) unanswered(i int, v *value) bool {
+	if f.fields[i].Type == JSON {
+		return v.shape == null
+	}
+	return v.empty()
+}
+
+// validate reports what is wrong with one answered value.
+func (f *Form) validate(i int, a *answer, find lookup) []Problem {
+	field := &f.fields[i]
+	at := check{report: &report{field: field.Name, find: find}}
+	if a.fault != "" {
+		at.fail("%s", a.fault)
+		return at.problems
+	}
+	f.compiled[i].kind.check(&a.value, &at)
+	if other := field.Rules.EqualsField; other != "" {
+		if v, known := find(other); known && !equal(&v, &a.value) {
+			at.fail("must equal the value of field %s, got %s", quote(other), a.value.show())
+		}
+	}
+	return at.problems
+}
+
+// required tells that a required field has no value. sent is whether its key was there.
+func required(field *Field, sent bool, v *value) Problem {
+	message := fmt.Sprintf("field %s is required and missing", quote(field.Name))
+	switch {
+	case sent && v.shape == null:
+		message = fmt.Sprintf("field %s is required, got null", quote(field.Name))
+	case sent:
+		message = fmt.Sprintf("field %s is required, got an empty value", quote(field.Name))
+	}
+	return Problem{Field: field.Name, Message: message}
+}
+
+// CheckValue checks one value of a field against its type and rules, whatever the field's input, as for what a model
+// generated. context holds the known values to which rules refer.
+func (f *Form) CheckValue(name string, raw json.RawMessage, context Values) []Problem {
+	i, ok := f.index[name]
+	if !ok {
+		return []Problem{{Field: name, Message: "unknown field " + quote(name)}}
+	}
+	env := newEnv(context, f.static)
+	a := f.read(i, raw, false)
+	if a.fault == "" && f.unanswered(i, &a.value) {
+		if f.fields[i].Required {
+			return []Problem{required(&f.fields[i], true, &a.value)}
+		}
+		return nil
+	}
+	return f.validate(i, &a, env.find)
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+// Comment is a reviewer's remark on a field.
+type Comment struct {
+	Node  string `json:"node,omitempty"`
+	Field string `json:"field"`
+	Text  string `json:"text"`
+}
+
+// submission is what a person handed in for a node.
+type submission struct {
+	Node      string      `db:"node_key"`
+	Iteration int         `db:"iteration"`
+	Author    int64       `db:"author"`
+	Verdict   string      `db:"verdict"`
+	Values    form.Values `db:"values"`
+	Comments  []Comment   `db:"comments"`
+	Seq       int64       `db:"seq"`
+	CreatedAt time.Time   `db:"created_at"`
+}
+
+const submissionColumns = `node_key, iteration, author, verdict, values, comments, seq, created_at`
+
+// submissions returns the newest submission of every node of the task, in the
+// order they were made.
+func submissions(ctx context.Context, q querier, orgID, taskID int64) ([]submission, error) {
+	rows, _ := q.Query(ctx, `SELECT * FROM (
+			SELECT DISTINCT ON (node_key) `+submissionColumns+` FROM submissions
+			WHERE task_id = $1 AND org_id = $2 ORDER BY node_key, iteration DESC) s ORDER BY seq`, taskID, orgID)
+	return pgx.CollectRows(rows, pgx.RowToStructByName[submission])
+}
+
+// answers merges everything known about a task's fields: seeded and static
+// values, then what was submitted, later over earlier. A subtask's newest
+// submission replaces all that was said about its fields before, also by a
+// reviewer.
+func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Values {
+	out := p.Statics()
+	maps.Copy(out, input)
+	for _, sub := range subs {
+		if f := p.Form(sub.Node); f != nil {
+			for _, field := range f.Fields() {
+				if field.Input == form.Contributor {
+					delete(out, field.Name)
+				}
+			}
+		}
+		maps.Copy(out, sub.Values)
+	}
+	return out
+}
+
+// taskAnswers reads and merges the answers of one task.
+func (s *Store) taskAnswers(ctx context.Context, q querier, c Claim) (*pipeline.Pipeline, form.Values, []submission, error) {
+	p, err := s.Version(ctx, c.VersionID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var input form.Values
+	err = q.QueryRow(ctx, `SELECT input FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).Scan(&input)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	subs, err := submissions(ctx, q, c.OrgID, c.TaskID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return p, answers(p, input, subs), subs, nil
+}
+
+// only keeps the named values.
+func only(v form.Values, names []string) form.Values {
+	out := form.Values{}
+	for _, n := range names {
+		if raw, ok := v[n]; ok {
+			out[n] = raw
+		}
+	}
+	return out
+}
+
+// shown lists the fields whose values the form of a node may show: its own
+// that people do not fill in, and those that its conditions look at.
+func shown(f *form.Form) []string {
+	var names []string
+	for _, field := range f.Fields() {
+		if field.Input != form.Contributor {
+			names = append(names, field.Name)
+		}
+		if field.VisibleWhen != nil {
+			names = append(names, field.VisibleWhen.Fields()...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// problemsOf turns a form's problems into the error that callers see.
+func problemsOf(ps []form.Problem) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	out := make([]fault.Problem, len(ps))
+	for i, p := range ps {
+		out[i] = fault.Problem{Path: p.Field, Message: p.Message}
+		if p.Path != "" {
+			out[i].Path = p.Path
+		}
+	}
+	return fault.New(fault.Validation, "%d field(s) need another answer, first %s: %s", len(ps), out[0].Path, out[0].Message).With(out)
+}

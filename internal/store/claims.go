@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+// Claim is the lease that a person holds on a task node.
+type Claim struct {
+	ID             string        `db:"claim_id"`
+	OrgID          int64         `db:"org_id"`
+	PipelineID     int64         `db:"pipeline_id"`
+	VersionID      int64         `db:"version_id"`
+	TaskID         int64         `db:"task_id"`
+	UserID         int64         `db:"claimed_by"`
+	Node           string        `db:"key"`
+	Kind           pipeline.Kind `db:"kind"`
+	Iteration      int           `db:"iteration"`
+	LeaseExpiresAt time.Time     `db:"lease_expires_at"`
+}
+
+const claimColumns = `n.claim_id::text AS claim_id, n.org_id, n.pipeline_id, t.version_id, n.task_id, n.claimed_by, n.key, n.kind, n.iteration, n.lease_expires_at`
+
+// takeSQL turns one chosen node (CTE c: task_id, key) into a claim: node,
+// task, journal and outbox in one statement, so that a claim is one round
+// trip. $3 is the user, $5 the random part of the claim id.
+var takeSQL = `
+, tk AS (
+    UPDATE tasks t SET seq = t.seq + 1, touched = true, updated_at = now(),
+        status = CASE WHEN t.status = 'pending' THEN 'in_progress' ELSE t.status END
+    FROM c WHERE t.id = c.task_id
+    RETURNING t.id, t.seq, t.version_id
+), n AS (
+    UPDATE task_nodes n SET status = 'claimed', claim_id = ` + claimSQL("n.task_id", "$5::text") + `, claimed_by = $3,
+        lease_expires_at = now() + n.lease_seconds * interval '1 second',
+        reserved_for = NULL, reserved_until = NULL, last_seq = tk.seq
+    FROM c JOIN tk ON tk.id = c.task_id
+    WHERE n.task_id = c.task_id AND n.key = c.key
+    RETURNING n.*, tk.seq AS event_seq, tk.version_id
+), ev AS (
+    INSERT INTO task_events (task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends)
+    SELECT task_id, event_seq, 'claim', key, iteration, claimed_by, claim_id, lease_expires_at FROM n
+), ob AS (
+    INSERT INTO outbox (topic, task_id, seq) SELECT 'task_event', task_id, event_seq FROM n
+)
+SELECT claim_id::text AS claim_id, org_id, pipeline_id, version_id, task_id, claimed_by, key, kind, iteration, lease_expires_at FROM n`
+
+// notTheirsSQL keeps people from four-eyes reviews of their own work. It is an
+// aggregate so that the planner looks at the one task only: an EXISTS it may
+// turn into a hash of the whole table.
+const notTheirsSQL = `(NOT n.four_eyes OR (SELECT count(*) FROM task_nodes o
+           WHERE o.task_id = n.task_id AND o.kind = 'subtask' AND o.actor = $3) = 0)`
+
+// candidateSQL picks a node that the user may have; %s is the state it must be
+// in. Task and node are locked together and what another claimer holds is
+// passed over, so nobody waits and nobody gets the same node.
+const candidateSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+    WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND NOT t.held AND %s
+      AND ` + notTheirsSQL + `
+      AND EXISTS (SELECT 1 FROM pipelines p WHERE p.id = $1 AND p.org_id = $2 AND p.status = 'ACTIVE')
+    ORDER BY %s LIMIT 1 FOR UPDATE OF n, t SKIP LOCKED`
+
+// The order of service: what was returned to this person, the queue, what was
+// kept for somebody who did not come, and leases that ran out. The last one
+// works while Temporal is down.
+var (
+	claimFreshSQL = `WITH mine AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for = $3`, `n.priority, n.task_id`) + `
+), free AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NULL AND NOT EXISTS (SELECT 1 FROM mine)`, `n.priority, n.task_id`) + `
+), c AS (SELECT * FROM mine UNION ALL SELECT * FROM free)` + takeSQL
+
+	claimLapsedSQL = `WITH kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now()`, `n.reserved_for, n.priority, n.task_id`) + `
+), late AS (` + fmt.Sprintf(candidateSQL, `n.status = 'claimed' AND n.lease_expires_at <= now() AND NOT EXISTS (SELECT 1 FROM kept)`, `n.lease_expires_at`) + `
+), c AS (SELECT * FROM kept UNION ALL SELECT * FROM late)` + takeSQL
+
+	claimNamedSQL = `WITH c AS (SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+    WHERE n.task_id = $6 AND n.key = $7 AND n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND NOT t.held
+      AND (n.status = 'available' AND (n.reserved_for IS NULL OR n.reserved_for = $3 OR n.reserved_until <= now())
+           OR n.status = 'claimed' AND n.lease_expires_at <= now())
+      AND ` + notTheirsSQL + `
+      AND EXISTS (SELECT 1 FROM pipelines p WHERE p.id = $1 AND p.org_id = $2 AND p.status = 'ACTIVE')
+    FOR UPDATE OF n, t SKIP LOCKED)` + takeSQL
+)
+
+// ClaimNext gives the person the next node of a kind in a pipeline, or nil
+// when none is there for them. Conflict when the pipeline is not ACTIVE.
+func (s *Store) ClaimNext(ctx context.Context, m Member, kind pipeline.Kind) (*Claim, error) {
+	for _, sql := range []string{claimFreshSQL, claimLapsedSQL} {
+		c, err := s.take(ctx, sql, m.PipelineID, m.OrgID, m.UserID, kind, claimTail())
+		if c != nil || err != nil {
+			return c, err
+		}
+	}
+	return nil, s.claimsOpen(ctx, m)
+}
+
+// ClaimTask claims one named node. Conflict says why it cannot be had.
+func (s *Store) ClaimTask(ctx context.Context, m Member, kind pipeline.Kind, taskID int64, node string) (*Claim, error) {
+	c, err := s.take(ctx, claimNamedSQL, m.PipelineID, m.OrgID, m.UserID, kind, claimTail(), taskID, node)
+	if c != nil || err != nil {
+		return c, err
+	}
+	if err := s.claimsOpen(ctx, m); err != nil {
+		return nil, err
+	}
+	var status string
+	err = s.pool.QueryRow(ctx, `SELECT status FROM task_nodes WHERE task_id = $1 AND key = $2 AND pipeline_id = $3
+		AND org_id = $4 AND kind = $5`, taskID, node, m.PipelineID, m.OrgID, kind).Scan(&status)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fault.New(fault.NotFound, "task %d has no %s node %q", taskID, kind, node)
+	}
+	if err != nil {
+		return nil, translate(err)
+	}
+	return nil, fault.New(fault.Conflict,
+		"node %q of task %d is %s and not free for you now; claim the next one instead", node, taskID, status)
+}
+
+func (s *Store) take(ctx context.Context, sql string, args ...any) (*Claim, error) {
+	rows, _ := s.pool.Query(ctx, sql, args...)
+	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Claim])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // an empty queue is no error
+	}
+	return c, translate(err)
+}
+
+// claimsOpen explains an empty answer: nil when the pipeline is ACTIVE and
+// there is just nothing to do.
+func (s *Store) claimsOpen(ctx context.Context, m Member) error {
+	p, err := s.Pipeline(ctx, m.OrgID, m.PipelineID)
+	if err != nil {
+		return err
+	}
+	if !pipeline.AllowsClaims(p.Status) {
+		return fault.New(fault.Conflict, "the pipeline is %s; work can be claimed only while it is ACTIVE", p.Status)
+	}
+	return nil
+}

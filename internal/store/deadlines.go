@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// CheckDeadlines does what the clock demands of a task, by the database's
+// clock: leases that ran out give their node back, nodes past their time limit
+// escalate. Each is a journal row of its own; the run that asked reads them
+// from the journal. Applied is always true.
+func (s *Store) CheckDeadlines(ctx context.Context, taskID int64) (StepResult, error) {
+	var out StepResult
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		t, err := lockAnyTask(ctx, tx, taskID)
+		if err != nil {
+			return err
+		}
+		moved, err := t.checkDeadlines(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if moved {
+			if err := t.refresh(ctx, tx); err != nil {
+				return err
+			}
+		}
+		out, err = t.result(ctx, tx)
+		out.Applied = true
+		return err
+	})
+	return out, err
+}
+
+// due is a node whose time is up.
+type due struct {
+	Key       string     `db:"key"`
+	Iteration int        `db:"iteration"`
+	Claim     *string    `db:"claim_id"`
+	Holder    *int64     `db:"claimed_by"`
+	SLA       bool       `db:"late"`
+	LeaseEnds *time.Time `db:"lease_expires_at"`
+}
+
+func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx) (moved bool, err error) {
+	rows, _ := tx.Query(ctx, `SELECT key, iteration, claim_id::text, claimed_by, lease_expires_at,
+			coalesce(sla_at <= now(), false) AS late
+		FROM task_nodes WHERE task_id = $1 AND (status = 'claimed' AND lease_expires_at <= now()
+			OR status IN ('available', 'claimed') AND sla_at <= now()) ORDER BY key`, t.ID)
+	nodes, err := pgx.CollectRows(rows, pgx.RowToStructByName[due])
+	if err != nil {
+		return false, err
+	}
+	for _, d := range nodes {
+		e := pipeline.Event{Kind: pipeline.EventExpire, Node: d.Key, Iteration: d.Iteration}
+		to := task.NodeAvailable
+		if d.SLA {
+			e.Kind, e.Reason, to = pipeline.EventEscalate, pipeline.ReasonSLA, task.NodeEscalated
+		}
+		if d.Claim != nil {
+			e.Claim, e.Actor = *d.Claim, *d.Holder
+		}
+		seq, err := t.journal(ctx, tx, e, false)
+		if err != nil {
+			return false, err
+		}
+		if err := t.leaveNode(ctx, tx, d.Key, to, seq, e.Reason); err != nil {
+			return false, err
+		}
+	}
+	return len(nodes) > 0, nil
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// TaskDetail is a task with its nodes, submissions and journal.
+type TaskDetail struct {
+	Task
+	VersionID   int64
+	Input       form.Values
+	Held        bool
+	Nodes       []NodeDetail
+	Events      []EventDetail
+	Submissions []SubmissionDetail
+}
+
+// NodeDetail is one node of a task: what it waits for, whom and until when.
+type NodeDetail struct {
+	Node           string          `db:"key"`
+	Kind           pipeline.Kind   `db:"kind"`
+	Status         task.NodeStatus `db:"status"`
+	Iteration      int             `db:"iteration"`
+	ClaimedBy      *int64          `db:"claimed_by"`
+	LeaseExpiresAt *time.Time      `db:"lease_expires_at"`
+	ReservedFor    *int64          `db:"reserved_for"`
+	ReservedUntil  *time.Time      `db:"reserved_until"`
+	SLAEnds        *time.Time      `db:"sla_at"`
+	Reason         string          `db:"reason"`
+}
+
+// EventDetail is one row of the journal.
+type EventDetail struct {
+	Seq       int64              `db:"seq"`
+	Kind      pipeline.EventKind `db:"kind"`
+	Node      string             `db:"node_key"`
+	Iteration int                `db:"iteration"`
+	Actor     *int64             `db:"actor"`
+	Outcome   string             `db:"outcome"`
+	Reason    string             `db:"reason"`
+	At        time.Time          `db:"created_at"`
+}
+
+// SubmissionDetail is one submission or verdict.
+type SubmissionDetail struct {
+	Node      string      `db:"node_key"`
+	Iteration int         `db:"iteration"`
+	Author    int64       `db:"author"`
+	Verdict   string      `db:"verdict"`
+	Values    form.Values `db:"values"`
+	Comments  []Comment   `db:"comments"`
+	At        time.Time   `db:"created_at"`
+}
+
+// maxTimeline is how many of a task's newest journal rows and submissions a
+// detail shows.
+const maxTimeline = 500
+
+// TaskDetail returns a task of a pipeline of the organization with all that
+// happened to it; NotFound otherwise.
+func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64) (TaskDetail, error) {
+	t, err := s.Task(ctx, orgID, pipelineID, taskID)
+	if err != nil {
+		return TaskDetail{}, err
+	}
+	d := TaskDetail{Task: t}
+	err = s.pool.QueryRow(ctx, `SELECT version_id, input, held FROM tasks WHERE id = $1 AND org_id = $2`, taskID, orgID).
+		Scan(&d.VersionID, &d.Input, &d.Held)
+	if err != nil {
+		return TaskDetail{}, translate(err)
+	}
+	rows, _ := s.pool.Query(ctx, `SELECT key, kind, status, iteration, claimed_by, lease_expires_at, reserved_for, reserved_until,
+			sla_at, reason FROM task_nodes WHERE task_id = $1 AND org_id = $2 ORDER BY key`, taskID, orgID)
+	if d.Nodes, err = pgx.CollectRows(rows, pgx.RowToStructByName[NodeDetail]); err != nil {
+		return TaskDetail{}, translate(err)
+	}
+	rows, _ = s.pool.Query(ctx, `SELECT e.seq, e.kind, e.node_key, e.iteration, e.actor, e.outcome, e.reason, e.created_at
+		FROM task_events e JOIN tasks t ON t.id = e.task_id AND t.org_id = $2
+		WHERE e.task_id = $1 ORDER BY e.seq DESC LIMIT $3`, taskID, orgID, maxTimeline)
+	if d.Events, err = pgx.CollectRows(rows, pgx.RowToStructByName[EventDetail]); err != nil {
+		return TaskDetail{}, translate(err)
+	}
+	rows, _ = s.pool.Query(ctx, `SELECT node_key, iteration, author, verdict, values, comments, created_at FROM submissions
+		WHERE task_id = $1 AND org_id = $2 ORDER BY seq DESC LIMIT $3`, taskID, orgID, maxTimeline)
+	d.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[SubmissionDetail])
+	return d, translate(err)
+}
+
+// QueueCounts says how much work a pipeline has, by what it waits for.
+type QueueCounts struct {
+	Available   int // subtasks that somebody may claim
+	Claimed     int // subtasks and reviews that somebody holds
+	InReview    int // reviews that wait for a reviewer
+	Escalated   int
+	Quarantined int
+	Finished    int // tasks
+}
+
+// QueueCounts counts a pipeline's open nodes and finished tasks.
+func (s *Store) QueueCounts(ctx context.Context, orgID, pipelineID int64) (QueueCounts, error) {
+	var c QueueCounts
+	err := s.pool.QueryRow(ctx, `SELECT
+			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND kind = 'subtask' AND status = 'available'),
+			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND status = 'claimed'),
+			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND kind = 'review' AND status = 'available'),
+			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND status = 'escalated'),
+			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND status = 'quarantined'),
+			(SELECT count(*) FROM tasks WHERE pipeline_id = $1 AND org_id = $2 AND status = 'finished')`,
+		pipelineID, orgID).Scan(&c.Available, &c.Claimed, &c.InReview, &c.Escalated, &c.Quarantined, &c.Finished)
+	return c, translate(err)
+}

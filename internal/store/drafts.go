@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+// SaveDraft stores unfinished work under a live claim and returns its new
+// revision. revision is the last one that the caller saw, 0 for none; Conflict
+// when somebody (another tab) saved since, or when the claim is over.
+func (s *Store) SaveDraft(ctx context.Context, userID int64, claimID string, values form.Values, revision int64) (int64, error) {
+	c, err := s.LiveClaim(ctx, userID, claimID)
+	if err != nil {
+		return 0, err
+	}
+	p, err := s.Version(ctx, c.VersionID)
+	if err != nil {
+		return 0, translate(err)
+	}
+	if err := problemsOf(draftForm(p, c).CheckDraft(values)); err != nil {
+		return 0, err
+	}
+	var next int64
+	err = s.pool.QueryRow(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
+		SELECT n.task_id, n.key, n.claimed_by, n.org_id, $4, 1 FROM task_nodes n
+		WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND n.status = 'claimed'
+			AND ($5 = 0 OR EXISTS (SELECT 1 FROM drafts o WHERE o.task_id = n.task_id AND o.node_key = n.key AND o.user_id = $2))
+		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
+			WHERE d.revision = $5
+		RETURNING revision`, c.TaskID, userID, claimID, values, revision).Scan(&next)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return next, translate(err)
+	}
+	if _, err := s.LiveClaim(ctx, userID, claimID); err != nil {
+		return 0, err
+	}
+	d, err := s.draft(ctx, c)
+	if err != nil {
+		return 0, translate(err)
+	}
+	have := int64(0)
+	if d != nil {
+		have = d.Revision
+	}
+	return 0, fault.New(fault.Conflict,
+		"the draft is at revision %d, not %d: it was saved elsewhere; load it, then save again", have, revision)
+}
+
+// draftForm is the form whose fields a draft may hold: the subtask's own, or
+// for a review those that it may fix.
+func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
+	if f := p.Form(c.Node); f != nil {
+		return f
+	}
+	node, _ := p.Node(c.Node)
+	var fields []form.Field
+	for _, t := range node.Reviews {
+		fields = append(fields, p.Form(t.Node).Fields()...)
+	}
+	return form.New(fields)
+}
+
+// keepDraft saves what came with a refused submission, so that nothing that a
+// person wrote is lost: as the newest revision, whatever stood there.
+func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) error {
+	_, err := s.pool.Exec(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
+		VALUES ($1, $2, $3, $4, $5, 1)
+		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()`,
+		c.TaskID, c.Node, c.UserID, c.OrgID, values)
+	return translate(err)
+}
+
+func dropDraft(ctx context.Context, tx pgx.Tx, c Claim) error {
+	_, err := tx.Exec(ctx, `DELETE FROM drafts WHERE task_id = $1 AND node_key = $2 AND user_id = $3`, c.TaskID, c.Node, c.UserID)
+	return err
+}

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// This file is the workflow's side of the store. It is not scoped by an
+// organization: its callers are runs, and a run's id names its task.
+
+// LoadedTask is all that a run needs to begin or to go on: the graph and the
+// state as the rows tell it.
+type LoadedTask struct {
+	TaskID, OrgID, PipelineID, VersionID int64
+	PipelineName                         string
+	Graph                                pipeline.Graph
+	// State.Seq is the last event whose consequences are in the rows; Seq the
+	// last in the journal.
+	State  pipeline.State
+	Seq    int64
+	Status task.Status
+}
+
+// LoadTask rebuilds a task's state from its rows; NotFound when there is none.
+func (s *Store) LoadTask(ctx context.Context, taskID int64) (LoadedTask, error) {
+	var l LoadedTask
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		t, err := lockAnyTask(ctx, tx, taskID)
+		if err != nil {
+			return err
+		}
+		l = LoadedTask{TaskID: t.ID, OrgID: t.OrgID, PipelineID: t.PipelineID, VersionID: t.VersionID, Seq: t.Seq, Status: t.Status}
+		p, err := s.Version(ctx, t.VersionID)
+		if err != nil {
+			return err
+		}
+		l.PipelineName, l.Graph = p.Definition.Name, p.Graph
+		l.State = pipeline.State{Seq: t.AppliedSeq, Failed: t.Status == task.Failed, Held: t.Held, Touched: t.Touched}
+		if err := tx.QueryRow(ctx, `SELECT start_skipped FROM tasks WHERE id = $1`, taskID).Scan(&l.State.StartSkipped); err != nil {
+			return err
+		}
+		l.State.Nodes, err = loadNodes(ctx, tx, taskID, p.Graph)
+		return err
+	})
+	return l, err
+}
+
+// lockAnyTask locks a task by its id alone.
+func lockAnyTask(ctx context.Context, tx pgx.Tx, taskID int64) (*lockedTask, error) {
+	var orgID, pipelineID int64
+	err := tx.QueryRow(ctx, `SELECT org_id, pipeline_id FROM tasks WHERE id = $1`, taskID).Scan(&orgID, &pipelineID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, taskNotFound(taskID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lockTask(ctx, tx, orgID, pipelineID, taskID)
+}
+
+// loadNodes reads the node states in the graph's order.
+func loadNodes(ctx context.Context, tx pgx.Tx, taskID int64, g pipeline.Graph) ([]pipeline.NodeState, error) {
+	rows, _ := tx.Query(ctx, `SELECT key, status, iteration, coalesce(claim_id::text, ''), lease_expires_at, sla_at,
+			coalesce(actor, 0), coalesce(reserved_for, 0), skipped, passed, reworks, reason
+		FROM task_nodes WHERE task_id = $1`, taskID)
+	byKey := make(map[string]pipeline.NodeState)
+	_, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
+		var n pipeline.NodeState
+		var lease, sla *time.Time
+		err := row.Scan(&n.Key, &n.Status, &n.Iteration, &n.Claim, &lease, &sla,
+			&n.Actor, &n.ReservedFor, &n.Skipped, &n.Passed, &n.Reworks, &n.Reason)
+		n.LeaseEnds, n.SLAEnds = orZero(lease), orZero(sla)
+		byKey[n.Key] = n
+		return struct{}{}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []pipeline.NodeState
+	for _, gn := range g.Nodes {
+		if n, ok := byKey[gn.Key]; ok {
+			out = append(out, n)
+		}
+	}
+	if len(out) != len(byKey) || len(out) != len(g.Nodes)-2 {
+		return nil, fmt.Errorf("task %d has %d node rows, its pipeline version has %d", taskID, len(byKey), len(g.Nodes)-2)
+	}
+	return out, nil
+}
+
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+const eventColumns = `e.seq, e.kind, e.node_key, e.iteration, coalesce(e.actor, 0), coalesce(e.claim_id::text, ''), e.lease_ends,
+	e.outcome, e.skipped, e.returned, e.reason`
+
+func eventFields(e *pipeline.Event, lease **time.Time) []any {
+	return []any{
+		&e.Seq, &e.Kind, &e.Node, &e.Iteration, &e.Actor, &e.Claim, lease,
+		&e.Outcome, &e.Skipped, &e.Returned, &e.Reason,
+	}
+}
+
+// LoadEvents reads the journal behind seq after, in order, at most limit rows.
+func (s *Store) LoadEvents(ctx context.Context, taskID, after int64, limit int) ([]pipeline.Event, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+eventColumns+` FROM task_events e
+		WHERE e.task_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3`, taskID, after, limit)
+	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (pipeline.Event, error) {
+		var e pipeline.Event
+		var lease *time.Time
+		err := row.Scan(eventFields(&e, &lease)...)
+		e.LeaseEnds = orZero(lease)
+		return e, err
+	})
+	return events, translate(err)
+}
+
+// StepInput is what a run decided about the events From+1 to To.
+type StepInput struct {
+	TaskID  int64             `json:"task_id"`
+	From    int64             `json:"from"`
+	To      int64             `json:"to"`
+	Changes []pipeline.Change `json:"changes,omitempty"`
+}
+
+// StepResult is where the rows stand after a step.
+type StepResult struct {
+	// Applied is false when the rows are not at From: load the task again.
+	Applied    bool        `json:"applied"`
+	AppliedSeq int64       `json:"applied_seq"`
+	Seq        int64       `json:"seq"`
+	Status     task.Status `json:"status"`
+	Deadlines  []Deadline  `json:"deadlines,omitempty"`
+}
+
+// Deadline is when a node's lease or time limit ends, by the database's clock.
+type Deadline struct {
+	Node      string    `json:"node"`
+	LeaseEnds time.Time `json:"lease_ends,omitzero"`
+	SLAEnds   time.Time `json:"sla_ends,omitzero"`
+}
+
+// ApplyStep writes the consequences of a run's step. It is fenced: rows whose
+// applied_seq is not From stay as they are, so a step that runs twice, late or
+// beside another run has one effect. A node that a later command wrote keeps
+// what that command wrote.
+func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error) {
+	var out StepResult
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		t, err := lockAnyTask(ctx, tx, in.TaskID)
+		if err != nil {
+			return err
+		}
+		if in.To > t.Seq {
+			return fmt.Errorf("task %d: step to %d is ahead of the journal at %d", in.TaskID, in.To, t.Seq)
+		}
+		applied := t.AppliedSeq == in.From
+		if applied {
+			if err := s.writeChanges(ctx, tx, t, in.Changes); err != nil {
+				return err
+			}
+			t.AppliedSeq = in.To
+			if err := t.refresh(ctx, tx); err != nil {
+				return err
+			}
+		}
+		out, err = t.result(ctx, tx)
+		out.Applied = applied
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) writeChanges(ctx context.Context, tx pgx.Tx, t *lockedTask, changes []pipeline.Change) error {
+	p, err := s.Version(ctx, t.VersionID)
+	if err != nil {
+		return err
+	}
+	b := &pgx.Batch{}
+	for _, c := range changes {
+		n := c.Node
+		def, _ := p.Node(n.Key)
+		b.Queue(`UPDATE task_nodes SET status = $3, iteration = $4, passed = $5, reworks = $6, reason = $7, skipped = $8,
+				claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL, last_seq = $9,
+				reserved_for = $10, reserved_until = CASE WHEN $10::bigint IS NULL THEN NULL ELSE now() + $11::interval END,
+				sla_at = CASE WHEN $3 = 'available' AND $12::interval > interval '0' THEN now() + $12::interval END
+			WHERE task_id = $1 AND key = $2 AND last_seq <= $9`,
+			t.ID, n.Key, n.Status, n.Iteration, n.Passed, n.Reworks, n.Reason, n.Skipped, c.Seq,
+			nullID(n.ReservedFor), def.ReserveFor(), time.Duration(def.SLA))
+	}
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// result reads where the locked task's rows stand.
+func (t *lockedTask) result(ctx context.Context, tx pgx.Tx) (StepResult, error) {
+	rows, _ := tx.Query(ctx, `SELECT key, lease_expires_at, CASE WHEN status IN ('available', 'claimed') THEN sla_at END
+		FROM task_nodes WHERE task_id = $1 AND status IN ('available', 'claimed')
+			AND (lease_expires_at IS NOT NULL OR sla_at IS NOT NULL) ORDER BY key`, t.ID)
+	deadlines, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Deadline, error) {
+		var d Deadline
+		var lease, sla *time.Time
+		err := row.Scan(&d.Node, &lease, &sla)
+		d.LeaseEnds, d.SLAEnds = orZero(lease), orZero(sla)
+		return d, err
+	})
+	return StepResult{AppliedSeq: t.AppliedSeq, Seq: t.Seq, Status: t.Status, Deadlines: deadlines}, err
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// lockedTask is a task row that the transaction holds. Every command locks the
+// task first and its nodes after, so that no two commands wait for each other.
+type lockedTask struct {
+	ID         int64       `db:"id"`
+	OrgID      int64       `db:"org_id"`
+	PipelineID int64       `db:"pipeline_id"`
+	VersionID  int64       `db:"version_id"`
+	Status     task.Status `db:"status"`
+	Held       bool        `db:"held"`
+	Touched    bool        `db:"touched"`
+	Seq        int64       `db:"seq"`
+	AppliedSeq int64       `db:"applied_seq"`
+}
+
+const lockTaskSQL = `SELECT id, org_id, pipeline_id, version_id, status, held, touched, seq, applied_seq
+	FROM tasks WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 FOR UPDATE`
+
+// lockTask locks a task of the organization and pipeline; NotFound when there
+// is none.
+func lockTask(ctx context.Context, tx pgx.Tx, orgID, pipelineID, taskID int64) (*lockedTask, error) {
+	rows, _ := tx.Query(ctx, lockTaskSQL, taskID, orgID, pipelineID)
+	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[lockedTask])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, taskNotFound(taskID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &t, nil
+}
+
+func taskNotFound(id int64) error { return fault.New(fault.NotFound, "task %d not found", id) }
+
+// journal appends an event to the locked task and numbers it. ring says
+// whether the task's run must hear of it; what the run itself caused it finds
+// in the journal.
+func (t *lockedTask) journal(ctx context.Context, tx pgx.Tx, e pipeline.Event, ring bool) (int64, error) {
+	t.Seq++
+	b := &pgx.Batch{}
+	b.Queue(`UPDATE tasks SET seq = $2, updated_at = now() WHERE id = $1`, t.ID, t.Seq)
+	b.Queue(`INSERT INTO task_events (task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends,
+			outcome, skipped, returned, reason)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		t.ID, t.Seq, e.Kind, e.Node, e.Iteration, nullID(e.Actor), nullText(e.Claim), nullTime(e.LeaseEnds),
+		e.Outcome, e.Skipped, e.Returned, e.Reason)
+	if ring {
+		b.Queue(`INSERT INTO outbox (topic, task_id, seq) VALUES ('task_event', $1, $2)`, t.ID, t.Seq)
+	}
+	return t.Seq, tx.SendBatch(ctx, b).Close()
+}
+
+// refresh writes the status and the node_summary that follow from the task's
+// nodes and flags.
+func (t *lockedTask) refresh(ctx context.Context, tx pgx.Tx) error {
+	rows, _ := tx.Query(ctx, `SELECT status FROM task_nodes WHERE task_id = $1`, t.ID)
+	nodes, err := pgx.CollectRows(rows, pgx.RowTo[task.NodeStatus])
+	if err != nil {
+		return err
+	}
+	sum := task.Summarize(nodes)
+	t.Status = task.Derive(nodes, task.Flags{Failed: t.Status == task.Failed, Held: t.Held, Touched: t.Touched})
+	_, err = tx.Exec(ctx, `UPDATE tasks SET status = $2, held = $3, n_total = $4, n_finished = $5, n_in_progress = $6,
+			n_pending = $7, applied_seq = $8, updated_at = now() WHERE id = $1`,
+		t.ID, t.Status, t.Held, sum.Total, sum.Finished, sum.InProgress, sum.Pending, t.AppliedSeq)
+	return err
+}
+
+func nullID(id int64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	return &id
+}
+
+func nullText(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func nullTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// memberSQL is the condition that user $2 still belongs to the organization
+// and project of pipeline n.pipeline_id: a removed member holds nothing.
+const memberSQL = `EXISTS (SELECT 1 FROM pipelines p
+    JOIN org_members om ON om.org_id = p.org_id AND om.user_id = $2 AND om.removed_at IS NULL
+    LEFT JOIN project_members pm ON pm.project_id = p.project_id AND pm.user_id = $2
+    WHERE p.id = n.pipeline_id AND p.org_id = n.org_id AND (om.role = 'org_admin' OR pm.user_id IS NOT NULL))`
+
+// $1 task, $2 user, $3 claim id
+const liveClaimSQL = `SELECT ` + claimColumns + ` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+    WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND n.status = 'claimed' AND ` + memberSQL
+
+// LiveClaim returns the claim that the person holds. A claim past its lease
+// counts as held until somebody takes the node. NotFound when it never was
+// theirs, Conflict when it is over.
+func (s *Store) LiveClaim(ctx context.Context, userID int64, claimID string) (Claim, error) {
+	c, err := liveClaim(ctx, s.pool, userID, claimID)
+	return c, translate(err)
+}
+
+func liveClaim(ctx context.Context, q querier, userID int64, claimID string) (Claim, error) {
+	taskID, ok := taskOfClaim(claimID)
+	if !ok {
+		return Claim{}, claimNotFound(claimID)
+	}
+	rows, _ := q.Query(ctx, liveClaimSQL, taskID, userID, claimID)
+	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Claim])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Claim{}, lostClaim(ctx, q, userID, taskID, claimID)
+	}
+	return c, err
+}
+
+// lostClaim tells a claim that is over from one that never was.
+func lostClaim(ctx context.Context, q querier, userID, taskID int64, claimID string) error {
+	c, err := pastClaim(ctx, q, userID, taskID, claimID)
+	if err != nil {
+		return err
+	}
+	return fault.New(fault.Conflict,
+		"your claim on node %q of task %d is over; your draft is kept, claim the node again to go on", c.Node, taskID)
+}
+
+// pastClaim finds a claim in the journal, whether or not it still holds.
+func pastClaim(ctx context.Context, q querier, userID, taskID int64, claimID string) (Claim, error) {
+	c := Claim{ID: claimID, TaskID: taskID, UserID: userID}
+	err := q.QueryRow(ctx, `SELECT e.node_key, e.iteration, e.lease_ends, n.kind, n.org_id, n.pipeline_id, t.version_id
+		FROM task_events e JOIN task_nodes n ON n.task_id = e.task_id AND n.key = e.node_key JOIN tasks t ON t.id = e.task_id
+		WHERE e.task_id = $1 AND e.actor = $2 AND e.claim_id = $3 AND e.kind = 'claim' AND `+memberSQL,
+		taskID, userID, claimID).Scan(&c.Node, &c.Iteration, &c.LeaseExpiresAt, &c.Kind, &c.OrgID, &c.PipelineID, &c.VersionID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Claim{}, claimNotFound(claimID)
+	}
+	return c, err
+}
+
+func claimNotFound(id string) error { return fault.New(fault.NotFound, "claim %s not found", cut(id)) }
+
+// cut keeps what a caller sent from filling an error message.
+func cut(s string) string {
+	const most = 60
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+// MyClaims returns what the person holds now, oldest lease first.
+func (s *Store) MyClaims(ctx context.Context, userID int64) ([]Claim, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+claimColumns+` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+		WHERE n.claimed_by = $1 AND n.status = 'claimed' AND n.pipeline_id IN (
+			SELECT p.id FROM org_members om JOIN pipelines p ON p.org_id = om.org_id
+			LEFT JOIN project_members pm ON pm.project_id = p.project_id AND pm.user_id = om.user_id
+			WHERE om.user_id = $1 AND om.removed_at IS NULL AND (om.role = 'org_admin' OR pm.user_id IS NOT NULL))
+		ORDER BY n.lease_expires_at, n.task_id`, userID)
+	cs, err := pgx.CollectRows(rows, pgx.RowToStructByName[Claim])
+	return cs, translate(err)
+}
+
+// ExtendClaim moves the end of the lease to a full lease from now. It writes
+// no journal row: the run finds out when its timer fires.
+func (s *Store) ExtendClaim(ctx context.Context, userID int64, claimID string) (Claim, error) {
+	taskID, ok := taskOfClaim(claimID)
+	if !ok {
+		return Claim{}, claimNotFound(claimID)
+	}
+	rows, _ := s.pool.Query(ctx, `UPDATE task_nodes n SET lease_expires_at = now() + n.lease_seconds * interval '1 second'
+		FROM tasks t WHERE t.id = n.task_id AND n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3
+		AND n.status = 'claimed' AND `+memberSQL+` RETURNING `+claimColumns, taskID, userID, claimID)
+	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Claim])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Claim{}, translate(lostClaim(ctx, s.pool, userID, taskID, claimID))
+	}
+	return c, translate(err)
+}
+
+// ReleaseClaim gives the node back to the queue; the draft stays.
+func (s *Store) ReleaseClaim(ctx context.Context, userID int64, claimID, reason string) error {
+	return s.withClaim(ctx, userID, claimID, func(tx pgx.Tx, t *lockedTask, c Claim) error {
+		return t.release(ctx, tx, c, reason)
+	})
+}
+
+func (t *lockedTask) release(ctx context.Context, tx pgx.Tx, c Claim, reason string) error {
+	seq, err := t.journal(ctx, tx, pipeline.Event{
+		Kind: pipeline.EventRelease, Node: c.Node, Iteration: c.Iteration, Actor: c.UserID, Claim: c.ID, Reason: reason,
+	}, true)
+	if err != nil {
+		return err
+	}
+	return t.leaveNode(ctx, tx, c.Node, task.NodeAvailable, seq, "")
+}
+
+// leaveNode moves a node of the locked task and ends the claim on it.
+func (t *lockedTask) leaveNode(ctx context.Context, tx pgx.Tx, node string, to task.NodeStatus, seq int64, reason string) error {
+	_, err := tx.Exec(ctx, `UPDATE task_nodes SET status = $3, claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL,
+			reserved_for = NULL, reserved_until = NULL, last_seq = $4, reason = $5
+		WHERE task_id = $1 AND key = $2`, t.ID, node, to, seq, reason)
+	return err
+}
+
+// withClaim runs fn with the claim's task locked and the claim checked under
+// the lock.
+func (s *Store) withClaim(ctx context.Context, userID int64, claimID string, fn func(tx pgx.Tx, t *lockedTask, c Claim) error) error {
+	c, err := s.LiveClaim(ctx, userID, claimID)
+	if err != nil {
+		return err
+	}
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		t, err := lockTask(ctx, tx, c.OrgID, c.PipelineID, c.TaskID)
+		if err != nil {
+			return err
+		}
+		held, err := liveClaim(ctx, tx, userID, claimID)
+		if err != nil {
+			return err
+		}
+		return fn(tx, t, held)
+	})
+}
+
+// releaseAll gives back everything that a person holds in an organization:
+// what happens when they are removed from it.
+func releaseAll(ctx context.Context, tx pgx.Tx, orgID, userID int64) error {
+	rows, _ := tx.Query(ctx, `SELECT `+claimColumns+` FROM pipelines p
+		CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
+		JOIN task_nodes n ON n.pipeline_id = p.id AND n.kind = k.kind AND n.status = 'claimed'
+		JOIN tasks t ON t.id = n.task_id
+		WHERE p.org_id = $1 AND n.claimed_by = $2 ORDER BY n.task_id, n.key`, orgID, userID)
+	claims, err := pgx.CollectRows(rows, pgx.RowToStructByName[Claim])
+	if err != nil {
+		return err
+	}
+	for _, c := range claims {
+		t, err := lockTask(ctx, tx, c.OrgID, c.PipelineID, c.TaskID)
+		if err != nil {
+			return err
+		}
+		if err := t.release(ctx, tx, c, "removed from the organization"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/tern/v2/migrate"
+
+	"github.com/taskloom/taskloom/schema"
+)
+
+// versionTable holds the number of the last migration.
+const versionTable = "public.schema_version"
+
+// Migrate brings the schema to the version of this binary and returns the
+// versions before and after. Concurrent calls wait for each other (an advisory
+// lock). A schema that is already newer is left alone: migrations expand
+// before they contract, so this binary works on it.
+func Migrate(ctx context.Context, databaseURL string) (from, to int32, err error) {
+	conn, err := pgx.Connect(ctx, databaseURL)
+	if err != nil {
+		return 0, 0, translate(fmt.Errorf("connect: %w", err))
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	// Two first migrations would race for the version table itself, which tern
+	// makes before it takes its lock.
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext('taskloom migrate'))`); err != nil {
+		return 0, 0, fmt.Errorf("lock migrations: %w", err)
+	}
+	m, err := migrate.NewMigrator(ctx, conn, versionTable)
+	if err != nil {
+		return 0, 0, fmt.Errorf("prepare migrations: %w", err)
+	}
+	files, err := migrations()
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := m.LoadMigrations(files); err != nil {
+		return 0, 0, fmt.Errorf("load migrations: %w", err)
+	}
+	if from, err = m.GetCurrentVersion(ctx); err != nil {
+		return 0, 0, fmt.Errorf("read schema version: %w", err)
+	}
+	to = int32(len(m.Migrations)) //nolint:gosec // a handful of files
+	if from >= to {
+		return from, from, nil
+	}
+	if err := m.Migrate(ctx); err != nil {
+		return from, from, fmt.Errorf("migrate: %w", err)
+	}
+	return from, to, nil
+}
+
+// SchemaVersion returns the schema's version in the database, 0 before the
+// first migration, and the one that this binary is made for. More than wanted
+// is fine.
+func (s *Store) SchemaVersion(ctx context.Context) (have, want int32, err error) {
+	files, err := migrations()
+	if err != nil {
+		return 0, 0, err
+	}
+	names, err := migrate.FindMigrations(files)
+	if err != nil {
+		return 0, 0, fmt.Errorf("list migrations: %w", err)
+	}
+	want = int32(len(names)) //nolint:gosec // a handful of files
+	err = s.pool.QueryRow(ctx, `SELECT version FROM `+versionTable).Scan(&have)
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == codeUndefinedTable {
+		return 0, want, nil
+	}
+	if err != nil {
+		return 0, want, translate(fmt.Errorf("read schema version: %w", err))
+	}
+	return have, want, nil
+}
+
+func migrations() (fs.FS, error) {
+	files, err := fs.Sub(schema.Migrations, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("open migrations: %w", err)
+	}
+	return files, nil
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// Publish makes the draft the version that new tasks get: a new, immutable
+// version unless the live one says the same. A DRAFT becomes ACTIVE; ACTIVE and
+// PAUSED stay what they are. A draft with problems is fault.Validation that
+// lists all of them.
+func (s *Store) Publish(
+	ctx context.Context, orgID, pipelineID, actor int64, opts pipeline.Options, note string,
+) (PipelineRow, error) {
+	var row PipelineRow
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		p, err := lockPipeline(ctx, tx, orgID, pipelineID)
+		if err != nil {
+			return err
+		}
+		if err := publish(ctx, tx, p, person(actor), opts, note); err != nil {
+			return err
+		}
+		row, err = pipelineByID(ctx, tx, orgID, pipelineID)
+		return err
+	})
+	return row, err
+}
+
+// SetPipelineStatus performs a verb other than publish. Completing needs every
+// task to be finished or failed; tasks cannot be created meanwhile, because
+// creation locks the same row.
+func (s *Store) SetPipelineStatus(
+	ctx context.Context, orgID, pipelineID, actor int64, verb pipeline.Verb,
+) (PipelineRow, error) {
+	var row PipelineRow
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		p, err := lockPipeline(ctx, tx, orgID, pipelineID)
+		if err != nil {
+			return err
+		}
+		if verb == pipeline.VerbPublish {
+			return fault.New(fault.InvalidRequest, "publishing is a request of its own")
+		}
+		if err := move(ctx, tx, p, person(actor), verb); err != nil {
+			return err
+		}
+		row, err = pipelineByID(ctx, tx, orgID, pipelineID)
+		return err
+	})
+	return row, err
+}
+
+// lockPipeline reads a pipeline and keeps it from changing, and tasks from
+// being created in it, until the transaction ends.
+func lockPipeline(ctx context.Context, tx pgx.Tx, orgID, pipelineID int64) (PipelineRow, error) {
+	tag, err := tx.Exec(ctx, `SELECT FROM pipelines WHERE org_id = $1 AND id = $2 FOR UPDATE`, orgID, pipelineID)
+	if err != nil {
+		return PipelineRow{}, fmt.Errorf("lock pipeline: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return PipelineRow{}, pipelineNotFound(pipelineID)
+	}
+	return pipelineByID(ctx, tx, orgID, pipelineID)
+}
+
+func publish(
+	ctx context.Context, tx pgx.Tx, p PipelineRow, actor *int64, opts pipeline.Options, note string,
+) error {
+	status, err := pipeline.NextStatus(p.Status, p.VersionID != nil, pipeline.VerbPublish)
+	if err != nil {
+		return err
+	}
+	draft, live, err := draftAndLive(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	def, err := pipeline.Parse(draft)
+	if err != nil {
+		return fmt.Errorf("parse draft: %w", err)
+	}
+	if problems := pipeline.Validate(def, opts); len(problems) > 0 {
+		return fault.New(fault.Validation, "the pipeline cannot be published: %s",
+			countOf(len(problems), "problem", "problems")).With(faultProblems("", problems))
+	}
+	version, number := p.VersionID, p.VersionNumber
+	if !live {
+		version, number, err = addVersion(ctx, tx, p, draft, actor, note)
+		if err != nil {
+			return err
+		}
+	}
+	if live && status == p.Status {
+		return nil
+	}
+	_, err = tx.Exec(ctx, `UPDATE pipelines SET status = $3, version_id = $4, updated_at = now()
+		WHERE org_id = $1 AND id = $2`, p.OrgID, p.ID, status, version)
+	if err != nil {
+		return fmt.Errorf("publish pipeline: %w", err)
+	}
+	return audit(ctx, tx, p.OrgID, actor, "pipeline.publish", object("pipeline", p.ID),
+		map[string]any{"from": p.Status, "to": status, "version": number})
+}
+
+// draftAndLive returns the draft and whether the live version says the same.
+func draftAndLive(ctx context.Context, q querier, p PipelineRow) (draft json.RawMessage, live bool, err error) {
+	err = q.QueryRow(ctx, `
+		SELECT p.draft, coalesce(p.draft = v.definition, false)
+		FROM pipelines p LEFT JOIN pipeline_versions v ON v.id = p.version_id AND v.org_id = p.org_id
+		WHERE p.org_id = $1 AND p.id = $2`, p.OrgID, p.ID).Scan(&draft, &live)
+	if err != nil {
+		return nil, false, fmt.Errorf("read draft: %w", err)
+	}
+	return draft, live, nil
+}
+
+func addVersion(
+	ctx context.Context, tx pgx.Tx, p PipelineRow, definition json.RawMessage, actor *int64, note string,
+) (version *int64, number int, err error) {
+	if !storable(note) {
+		return nil, 0, fault.New(fault.Validation, "the note must be readable text")
+	}
+	err = tx.QueryRow(ctx, `
+		INSERT INTO pipeline_versions (org_id, pipeline_id, number, definition, note, published_by)
+		SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5
+		FROM pipeline_versions WHERE org_id = $1 AND pipeline_id = $2
+		RETURNING id, number`, p.OrgID, p.ID, definition, note, actor).Scan(&version, &number)
+	if err != nil {
+		return nil, 0, fmt.Errorf("insert pipeline version: %w", err)
+	}
+	return version, number, nil
+}
+
+// move performs a verb on a locked pipeline.
+func move(ctx context.Context, tx pgx.Tx, p PipelineRow, actor *int64, verb pipeline.Verb) error {
+	status, err := pipeline.NextStatus(p.Status, p.VersionID != nil, verb)
+	if err != nil {
+		return err
+	}
+	if verb == pipeline.VerbComplete {
+		if err := allDone(ctx, tx, p); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, `UPDATE pipelines SET status = $3, updated_at = now()
+		WHERE org_id = $1 AND id = $2`, p.OrgID, p.ID, status)
+	if err != nil {
+		return fmt.Errorf("set pipeline status: %w", err)
+	}
+	return audit(ctx, tx, p.OrgID, actor, "pipeline."+string(verb), object("pipeline", p.ID),
+		map[string]any{"from": p.Status, "to": status})
+}
+
+// allDone refuses to complete a pipeline whose tasks are not all done.
+func allDone(ctx context.Context, q querier, p PipelineRow) error {
+	var open []string
+	for _, s := range task.Statuses() {
+		if !s.Terminal() {
+			open = append(open, string(s))
+		}
+	}
+	var n int
+	err := q.QueryRow(ctx, `SELECT count(*) FROM tasks WHERE org_id = $1 AND pipeline_id = $2 AND status = ANY ($3)`,
+		p.OrgID, p.ID, open).Scan(&n)
+	if err != nil {
+		return fmt.Errorf("count open tasks: %w", err)
+	}
+	if n > 0 {
+		return fault.New(fault.Conflict, "the pipeline still has %s; finish or fail them before it is completed",
+			countOf(n, "open task", "open tasks"))
+	}
+	return nil
+}
+
+// faultProblems gives the problems of a definition the place of the document
+// that holds it.
+func faultProblems(prefix string, problems []pipeline.Problem) []fault.Problem {
+	out := make([]fault.Problem, len(problems))
+	for i, p := range problems {
+		out[i] = fault.Problem{Path: prefix + p.Path, Message: p.Message}
+	}
+	return out
+}
+
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,180 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// Verdicts of a review (DESIGN section 10).
+const (
+	VerdictApprove  = "approve"
+	VerdictReject   = "reject"
+	VerdictEscalate = "escalate"
+)
+
+// Limits of a verdict.
+const (
+	maxComments    = 200
+	maxCommentText = 4000 // characters
+)
+
+// Verdict is a reviewer's decision.
+type Verdict struct {
+	Verdict string
+	// Values are the reviewer's own corrections of reviewed fields; only with
+	// approve.
+	Values form.Values
+	// Comments explain; a rejection shows them to who gets the work back.
+	Comments []Comment
+	// Nodes are the subtasks that a rejection returns; none means those that
+	// the comments are about, and without comments all of them.
+	Nodes []string
+}
+
+// Review hands in a verdict under a claim on a review node. Errors as Submit.
+func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verdict) (Submitted, error) {
+	c, err := s.LiveClaim(ctx, userID, claimID)
+	if err != nil {
+		return s.repeated(ctx, userID, claimID, v.Values, err)
+	}
+	if c.Kind != pipeline.KindReview {
+		return Submitted{}, fault.New(fault.Validation, "node %q is a subtask; submit its values instead", c.Node)
+	}
+	p, values, subs, err := s.taskAnswers(ctx, s.pool, c)
+	if err != nil {
+		return Submitted{}, translate(err)
+	}
+	_, under := reviewed(p, c.Node, values, subs)
+	h, problems := v.handIn(p, c.Node, under, values)
+	if len(problems) > 0 {
+		return Submitted{}, problemsOf(problems)
+	}
+	out, err := s.handIn(ctx, c, h)
+	if err != nil {
+		return s.repeated(ctx, userID, claimID, v.Values, err)
+	}
+	return out, nil
+}
+
+// handIn checks the verdict against what is under review and turns it into
+// the journal's words.
+func (v Verdict) handIn(p *pipeline.Pipeline, node string, under []Reviewed, values form.Values) (handIn, []form.Problem) {
+	h := handIn{verdict: v.Verdict, to: task.NodeSubmitted, event: pipeline.Event{Kind: pipeline.EventReview}}
+	problems := v.place(under)
+	h.comments = v.Comments
+	switch v.Verdict {
+	case VerdictApprove:
+		fixed, ps := v.fixes(p, under, values)
+		problems = append(problems, ps...)
+		merged := maps.Clone(values)
+		maps.Copy(merged, fixed)
+		h.values, h.event.Outcome, h.event.Skipped = fixed, pipeline.Approved, p.Skipped(node, merged)
+	case VerdictReject:
+		h.event.Outcome, h.event.Returned = pipeline.Rejected, v.returns()
+		problems = append(problems, v.checkNodes(under)...)
+	case VerdictEscalate:
+		h.event.Outcome, h.to, h.reason = pipeline.EscalatedByReviewer, task.NodeEscalated, pipeline.ReasonReviewer
+	default:
+		problems = append(problems, form.Problem{Field: "verdict", Message: "must be approve, reject or escalate"})
+	}
+	if v.Verdict != VerdictApprove && len(v.Values) > 0 {
+		problems = append(problems, form.Problem{Field: "values", Message: "corrections go with approve only"})
+	}
+	return h, problems
+}
+
+// place finds the subtask of each comment's field and checks the comments.
+func (v Verdict) place(under []Reviewed) []form.Problem {
+	var problems []form.Problem
+	if len(v.Comments) > maxComments {
+		problems = append(problems, form.Problem{Field: "comments", Message: "at most 200 comments"})
+	}
+	for i := range v.Comments {
+		c := &v.Comments[i]
+		at := slices.IndexFunc(under, func(r Reviewed) bool { return slices.Contains(r.Fields, c.Field) })
+		switch {
+		case c.Field == "":
+		case at < 0:
+			problems = append(problems, form.Problem{Field: "comments", Message: "field " + cut(c.Field) + " is not under this review"})
+		default:
+			c.Node = under[at].Node
+		}
+		if n := len([]rune(c.Text)); n == 0 || n > maxCommentText {
+			problems = append(problems, form.Problem{Field: "comments", Message: "a comment has 1 to 4000 characters"})
+		}
+	}
+	return problems
+}
+
+// returns lists the subtasks that the rejection sends back.
+func (v Verdict) returns() []string {
+	nodes := slices.Clone(v.Nodes)
+	if len(nodes) == 0 {
+		for _, c := range v.Comments {
+			if c.Node != "" {
+				nodes = append(nodes, c.Node)
+			}
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+func (v Verdict) checkNodes(under []Reviewed) []form.Problem {
+	var problems []form.Problem
+	for _, n := range v.Nodes {
+		if !slices.ContainsFunc(under, func(r Reviewed) bool { return r.Node == n }) {
+			problems = append(problems, form.Problem{Field: "nodes", Message: "node " + cut(n) + " is not under this review"})
+		}
+	}
+	return problems
+}
+
+// fixes checks the reviewer's corrections as if the contributor had submitted
+// them, and returns those that differ from what was submitted.
+func (v Verdict) fixes(p *pipeline.Pipeline, under []Reviewed, values form.Values) (form.Values, []form.Problem) {
+	var problems []form.Problem
+	fixed := form.Values{}
+	left := maps.Clone(v.Values)
+	for _, r := range under {
+		submitted := form.Values{}
+		touched := false
+		for _, f := range p.Form(r.Node).Fields() {
+			if raw, ok := r.Values[f.Name]; ok && f.Input == form.Contributor {
+				submitted[f.Name] = raw
+			}
+			raw, ok := left[f.Name]
+			if !ok {
+				continue
+			}
+			delete(left, f.Name)
+			if !slices.Contains(r.Fields, f.Name) {
+				problems = append(problems, form.Problem{Field: f.Name, Message: "is not under this review and cannot be corrected here"})
+				continue
+			}
+			submitted[f.Name], touched = raw, true
+		}
+		if !touched {
+			continue
+		}
+		kept, ps := p.Form(r.Node).CheckSubmission(submitted, values)
+		problems = append(problems, ps...)
+		for name := range v.Values {
+			if raw, ok := kept[name]; ok {
+				fixed[name] = raw
+			}
+		}
+	}
+	for name := range left {
+		problems = append(problems, form.Problem{Field: cut(name), Message: "is no field under this review"})
+	}
+	slices.SortFunc(problems, func(a, b form.Problem) int { return strings.Compare(a.Field, b.Field) })
+	return fixed, problems
+}

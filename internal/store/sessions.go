@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// CreateSession opens a session for the user, known by the hash of its
+// cookie's value, that ends after ttl at the latest. Sessions that are over are
+// swept out on the way.
+func (s *Store) CreateSession(ctx context.Context, userID int64, hash [32]byte, ttl time.Duration) error {
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM sessions WHERE expires_at <= now()`); err != nil {
+			return fmt.Errorf("sweep sessions: %w", err)
+		}
+		_, err := tx.Exec(ctx, `
+			INSERT INTO sessions (hash, user_id, expires_at)
+			VALUES ($1, $2, now() + make_interval(secs => $3))`, hash[:], userID, ttl.Seconds())
+		if err != nil {
+			return fmt.Errorf("insert session: %w", err)
+		}
+		return nil
+	})
+}
+
+// SessionUser returns whose session it is. A session that is over, idle for 12
+// hours, or of a person who belongs to no organization any more is
+// fault.Unauthorized.
+func (s *Store) SessionUser(ctx context.Context, hash [32]byte) (User, error) {
+	var u User
+	var stale bool
+	err := s.pool.QueryRow(ctx, `
+		SELECT u.id, u.email, u.name, s.seen_at <= now() - interval '1 minute'
+		FROM sessions s JOIN users u ON u.id = s.user_id
+		WHERE s.hash = $1 AND s.expires_at > now() AND s.seen_at > now() - interval '12 hours'
+		AND EXISTS (SELECT FROM org_members m WHERE m.user_id = u.id AND m.removed_at IS NULL)`,
+		hash[:]).Scan(&u.ID, &u.Email, &u.Name, &stale)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return User{}, fault.New(fault.Unauthorized, "your session is over; log in again")
+	}
+	if err != nil {
+		return User{}, translate(fmt.Errorf("find session: %w", err))
+	}
+	if stale {
+		if err := s.touchSession(ctx, hash); err != nil {
+			return User{}, err
+		}
+	}
+	return u, nil
+}
+
+// touchSession notes that the session is in use, at most once a minute.
+func (s *Store) touchSession(ctx context.Context, hash [32]byte) error {
+	_, err := s.pool.Exec(ctx, `
+		UPDATE sessions SET seen_at = now()
+		WHERE hash = (SELECT hash FROM sessions WHERE hash = $1
+			AND seen_at <= now() - interval '1 minute' FOR UPDATE SKIP LOCKED)`, hash[:])
+	if err != nil {
+		return translate(fmt.Errorf("note use of session: %w", err))
+	}
+	return nil
+}
+
+// DeleteSession ends a session; ending one that is over has no effect.
+func (s *Store) DeleteSession(ctx context.Context, hash [32]byte) error {
+	if _, err := s.pool.Exec(ctx, `DELETE FROM sessions WHERE hash = $1`, hash[:]); err != nil {
+		return translate(fmt.Errorf("delete session: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+// Package store is Postgres: the truth about accounts, pipelines and tasks,
+// the queue, and everything that is read back. One file per aggregate, the SQL
+// beside the method that runs it. Callers get fault errors for what they can
+// act on; any other error is internal and its text must not leave the process.
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Limits of every connection, so that no session can block the others for
+// long. A value in DATABASE_URL wins over these.
+const (
+	idleInTransaction = 60 * time.Second
+	lockTimeout       = 10 * time.Second
+	connectTimeout    = 5 * time.Second
+)
+
+// Store is a pool of connections to the app database.
+type Store struct {
+	pool     *pgxpool.Pool
+	versions *versionCache
+}
+
+// Options tune a Store. The zero value is usable.
+type Options struct {
+	// MaxConns bounds the pool. 0 keeps what the URL's pool_max_conns says, or
+	// pgx's default.
+	MaxConns int32
+}
+
+// Open makes a Store. It does not connect: the database may still be on its
+// way, Ping tells. A malformed URL is an error that does not repeat the URL,
+// because URLs carry passwords.
+func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
+	cfg, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("parse database URL: %w", err)
+	}
+	if o.MaxConns > 0 {
+		cfg.MaxConns = o.MaxConns
+	}
+	harden(&cfg.ConnConfig.Config)
+	cfg.MaxConnLifetimeJitter = cfg.MaxConnLifetime / 10
+	cfg.AfterConnect = readTimesAsUTC
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make connection pool: %w", err)
+	}
+	return &Store{pool: pool, versions: newVersionCache()}, nil
+}
+
+// Close ends all connections, waiting for those in use.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return translate(s.pool.Ping(ctx)) }
+
+// Pool gives access to the connections for diagnosis, benchmarks and tests;
+// everything else goes through methods.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// harden sets what the URL leaves open. target_session_attrs stays as given,
+// so that a list of hosts finds the primary after a failover.
+func harden(c *pgconn.Config) {
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTimeout
+	}
+	for name, value := range map[string]string{
+		"application_name":                    "taskloom",
+		"idle_in_transaction_session_timeout": milliseconds(idleInTransaction),
+		"lock_timeout":                        milliseconds(lockTimeout),
+	} {
+		if _, given := c.RuntimeParams[name]; !given {
+			c.RuntimeParams[name] = value
+		}
+	}
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%d", d.Milliseconds()) }
+
+// readTimesAsUTC makes scanned times independent of the machine's time zone.
+func readTimesAsUTC(_ context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID,
+		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	return nil
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// SQLSTATE codes that mean something to the product. The rest is internal.
+const (
+	codeUniqueViolation = "23505"
+	codeUndefinedTable  = "42P01"
+	codeReadOnly        = "25006" // the primary became a standby
+	codeSerialization   = "40001"
+	codeDeadlock        = "40P01"
+	codeLockTimeout     = "55P03"
+	codeQueryCanceled   = "57014" // statement_timeout
+	classConnection     = "08"
+	classResources      = "53" // out of connections, disk or memory
+	classShutdown       = "57P"
+)
+
+// translate turns a passing failure of the database into fault.Unavailable,
+// which callers may retry, and leaves every other error as it is. A missing
+// row is no failure: the method that looked for it knows what to say.
+func translate(err error) error {
+	var known *fault.Error
+	if err == nil || errors.As(err, &known) || !passing(err) {
+		return err
+	}
+	return fault.New(fault.Unavailable, "the database is not available right now; try again").
+		After(time.Second).Because(err)
+}
+
+// passing reports whether the same call may succeed a moment later.
+func passing(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, pgx.ErrNoRows) {
+		return false
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code {
+		case codeReadOnly, codeSerialization, codeDeadlock, codeLockTimeout, codeQueryCanceled:
+			return true
+		}
+		return strings.HasPrefix(pg.Code, classConnection) ||
+			strings.HasPrefix(pg.Code, classResources) ||
+			strings.HasPrefix(pg.Code, classShutdown)
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.Timeout(err) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		pgconn.SafeToRetry(err)
+}
+
+// violates reports whether err is a unique violation of the named constraint
+// or index.
+func violates(err error, constraint string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == codeUniqueViolation && pg.ConstraintName == constraint
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+// versionsKept bounds the cache: a compiled version of a large form takes some
+// hundred kilobytes, and few pipelines are busy at a time.
+const versionsKept = 256
+
+// versionCache keeps compiled versions. They are immutable, so nothing in it
+// can go stale.
+type versionCache struct {
+	kept    *lru.Cache[int64, *pipeline.Pipeline]
+	loading singleflight.Group
+}
+
+func newVersionCache() *versionCache {
+	kept, err := lru.New[int64, *pipeline.Pipeline](versionsKept)
+	if err != nil {
+		panic(err) // only for a size below one
+	}
+	return &versionCache{kept: kept}
+}
+
+// Version returns a published version, compiled. Callers got the id from a row
+// that was scoped to their organization.
+func (s *Store) Version(ctx context.Context, versionID int64) (*pipeline.Pipeline, error) {
+	if p, ok := s.versions.kept.Get(versionID); ok {
+		return p, nil
+	}
+	// The first of many callers loads for all; it must not fail the others by
+	// hanging up.
+	loaded := s.versions.loading.DoChan(strconv.FormatInt(versionID, 10), func() (any, error) {
+		return s.loadVersion(context.WithoutCancel(ctx), versionID)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, translate(ctx.Err())
+	case r := <-loaded:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.(*pipeline.Pipeline), nil
+	}
+}
+
+func (s *Store) loadVersion(ctx context.Context, versionID int64) (*pipeline.Pipeline, error) {
+	var raw json.RawMessage
+	err := s.pool.QueryRow(ctx, `SELECT definition FROM pipeline_versions WHERE id = $1`, versionID).Scan(&raw)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fault.New(fault.NotFound, "pipeline version %d not found", versionID)
+	}
+	if err != nil {
+		return nil, translate(fmt.Errorf("load pipeline version: %w", err))
+	}
+	def, err := pipeline.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("parse pipeline version %d: %w", versionID, err)
+	}
+	p := pipeline.Compile(def)
+	s.versions.kept.Add(versionID, p)
+	return p, nil
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// Task is where a task stands, as a poller sees it. Status is the effective
+// one: paused while the pipeline is.
+type Task struct {
+	ID        int64
+	Status    task.Status
+	Summary   task.Summary
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// TaskQuery selects a page of tasks, newest first.
+type TaskQuery struct {
+	// Status filters by effective status; "" takes all.
+	Status task.Status
+	// Before is the id that the page starts below; 0 starts at the newest.
+	Before int64
+	// Limit is the most rows to return, at least 1.
+	Limit int
+}
+
+// TaskPage is a page of tasks; More says whether older ones follow.
+type TaskPage struct {
+	Tasks []Task
+	More  bool
+}
+
+const taskColumns = `t.id, t.status, t.n_total, t.n_finished, t.n_in_progress, t.n_pending, t.created_at, t.updated_at`
+
+func scanTask(row pgx.CollectableRow, paused bool) (Task, error) {
+	var t Task
+	err := row.Scan(&t.ID, &t.Status, &t.Summary.Total, &t.Summary.Finished, &t.Summary.InProgress,
+		&t.Summary.Pending, &t.CreatedAt, &t.UpdatedAt)
+	t.Status = task.Effective(t.Status, paused)
+	return t, err
+}
+
+// Task returns one task of a pipeline of the organization; NotFound otherwise,
+// also when the task belongs to another pipeline (spec 4.4).
+func (s *Store) Task(ctx context.Context, orgID, pipelineID, taskID int64) (Task, error) {
+	var paused bool
+	rows, _ := s.pool.Query(ctx, `SELECT `+taskColumns+`, p.status = $4
+		FROM tasks t JOIN pipelines p ON p.id = t.pipeline_id AND p.org_id = t.org_id
+		WHERE t.id = $1 AND t.pipeline_id = $2 AND t.org_id = $3`,
+		taskID, pipelineID, orgID, pipeline.StatusPaused)
+	t, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (Task, error) {
+		var t Task
+		err := row.Scan(&t.ID, &t.Status, &t.Summary.Total, &t.Summary.Finished, &t.Summary.InProgress,
+			&t.Summary.Pending, &t.CreatedAt, &t.UpdatedAt, &paused)
+		return t, err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Task{}, taskNotFound(taskID)
+	}
+	t.Status = task.Effective(t.Status, paused)
+	return t, translate(err)
+}
+
+// ListTasks returns a page of a pipeline's tasks by keyset: its cost depends
+// on the page, not on how many tasks there are.
+func (s *Store) ListTasks(ctx context.Context, orgID, pipelineID int64, q TaskQuery) (TaskPage, error) {
+	var status string
+	err := s.pool.QueryRow(ctx, `SELECT status FROM pipelines WHERE id = $1 AND org_id = $2`, pipelineID, orgID).Scan(&status)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return TaskPage{}, fault.New(fault.NotFound, "workflow %d not found", pipelineID)
+	}
+	if err != nil {
+		return TaskPage{}, translate(err)
+	}
+	paused := status == pipeline.StatusPaused
+	sql, args, some := pageSQL(orgID, pipelineID, q, paused)
+	if !some {
+		return TaskPage{Tasks: []Task{}}, nil
+	}
+	rows, _ := s.pool.Query(ctx, sql, args...)
+	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Task, error) { return scanTask(row, paused) })
+	if err != nil {
+		return TaskPage{}, translate(err)
+	}
+	page := TaskPage{Tasks: tasks}
+	if len(tasks) > q.Limit {
+		page.Tasks, page.More = tasks[:q.Limit], true
+	}
+	return page, nil
+}
+
+// pageSQL builds the page's query: without a filter one walk down the
+// pipeline's index; with one, a walk per stored status, merged. One row more
+// than the limit tells whether there is another page.
+func pageSQL(orgID, pipelineID int64, q TaskQuery, paused bool) (sql string, args []any, some bool) {
+	before := q.Before
+	if before <= 0 {
+		before = 1<<63 - 1
+	}
+	args = []any{pipelineID, orgID, before, q.Limit + 1}
+	const walk = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.pipeline_id = $1 AND t.org_id = $2 AND `
+	if q.Status == "" {
+		return walk + `t.id < $3 ORDER BY t.id DESC LIMIT $4`, args, true
+	}
+	stored := task.StoredFor(q.Status, paused)
+	parts := make([]string, len(stored))
+	for i, st := range stored {
+		args = append(args, st)
+		parts[i] = fmt.Sprintf(`(`+walk+`-t.id > -$3::bigint AND t.status = $%d ORDER BY -t.id LIMIT $4)`, len(args))
+	}
+	switch len(parts) {
+	case 0:
+		return "", nil, false
+	case 1:
+		return parts[0], args, true
+	}
+	return `SELECT * FROM (` + strings.Join(parts, " UNION ALL ") + `) t ORDER BY t.id DESC LIMIT $4`, args, true
+}
