@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/taskloom/taskloom/workflows"
+)
+
+// attributesKnown is how often a namespace is asked whether it has taken in
+// new search attributes; it may take some ten seconds.
+const attributesKnown = 500 * time.Millisecond
+
+// EnsureSearchAttributes registers what the runs are labelled with, where it
+// is missing, and waits until the namespace knows it: before that Temporal
+// refuses every start. Where this client may not register anything it says in
+// the log what an operator has to do, and waits for that.
+func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace string, log *slog.Logger) error {
+	for asked := false; ; pause(ctx, attributesKnown) {
+		known, err := attributesAreKnown(ctx, c, namespace)
+		if known || err != nil {
+			return err
+		}
+		if asked {
+			continue
+		}
+		asked = true
+		if err := addAttributes(ctx, c, namespace); err != nil {
+			log.Warn("The search attributes of the runs are missing and cannot be registered; the worker waits for them.",
+				"run", "temporal operator search-attribute create "+strings.Join(attributeFlags(), " "), "error", err)
+		}
+	}
+}
+
+// attributesAreKnown asks by using them. Any other trouble is not theirs.
+func attributesAreKnown(ctx context.Context, c client.Client, namespace string) (bool, error) {
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	var terms []string
+	for _, a := range attributes() {
+		terms = append(terms, a.GetName()+" IS NULL")
+	}
+	_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+		Namespace: namespace, Query: strings.Join(terms, " AND "),
+	})
+	var invalid *serviceerror.InvalidArgument
+	return !errors.As(err, &invalid), ctx.Err()
+}
+
+// addAttributes adds one after the other: one that is there already must not
+// keep the others out.
+func addAttributes(ctx context.Context, c client.Client, namespace string) error {
+	var failed []error
+	for _, a := range attributes() {
+		_, err := c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+			Namespace: namespace, SearchAttributes: map[string]enums.IndexedValueType{a.GetName(): a.GetValueType()},
+		})
+		var there *serviceerror.AlreadyExists
+		if err != nil && !errors.As(err, &there) {
+			failed = append(failed, fmt.Errorf("add %s: %w", a.GetName(), err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func attributes() []temporal.SearchAttributeKey {
+	return []temporal.SearchAttributeKey{
+		workflows.OrgIDAttribute, workflows.PipelineIDAttribute, workflows.TaskStateAttribute,
+	}
+}
+
+func attributeFlags() []string {
+	var out []string
+	for _, a := range attributes() {
+		out = append(out, "--name "+a.GetName()+" --type "+a.GetValueType().String())
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+	"go.temporal.io/api/serviceerror"
+)
+
+const (
+	// tripAfter failures in a row open the breaker.
+	tripAfter = 5
+	// openFor is how long nothing is delivered before one row is tried.
+	openFor = 2 * time.Second
+)
+
+// newBreaker keeps the dispatcher away from a Temporal that is down or full.
+func newBreaker(log *slog.Logger, m *metrics) *gobreaker.CircuitBreaker[outcome] {
+	return gobreaker.NewCircuitBreaker[outcome](gobreaker.Settings{
+		Name:         "temporal",
+		MaxRequests:  1,
+		Timeout:      openFor,
+		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
+		IsSuccessful: func(err error) bool { return !outage(err) },
+		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
+		OnStateChange: func(_ string, from, to gobreaker.State) {
+			m.breaker.Set(float64(to))
+			log.Warn("The dispatcher's breaker moved.", "from", from.String(), "to", to.String())
+		},
+	})
+}
+
+// outage reports whether the error says that Temporal cannot take anything
+// now, rather than that it does not want this.
+func outage(err error) bool {
+	var (
+		down *serviceerror.Unavailable
+		full *serviceerror.ResourceExhausted
+		slow *serviceerror.DeadlineExceeded
+	)
+	return errors.As(err, &down) || errors.As(err, &full) || errors.As(err, &slow) ||
+		errors.Is(err, context.DeadlineExceeded)
+}

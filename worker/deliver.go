@@ -1,0 +1,107 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/time/rate"
+
+	"github.com/taskloom/taskloom/activities"
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/workflows"
+)
+
+// callTimeout bounds one call, with the SDK's own retries inside.
+const callTimeout = 5 * time.Second
+
+// taskReader tells how far a task is.
+type taskReader interface {
+	LoadTask(ctx context.Context, taskID int64) (store.LoadedTask, error)
+}
+
+// deliverer turns one outbox row into one call to Temporal.
+type deliverer struct {
+	runs    Runs
+	tasks   taskReader
+	queue   string
+	signals *rate.Limiter
+	starts  *rate.Limiter
+}
+
+func newDeliverer(d Deps) deliverer {
+	bucket := func(perSecond float64) *rate.Limiter {
+		return rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond/10)))
+	}
+	return deliverer{
+		runs: d.Runs, tasks: d.Store, queue: d.TaskQueue,
+		signals: bucket(d.Rates.Signals), starts: bucket(d.Rates.Starts),
+	}
+}
+
+// row delivers an event, or the nudge of a row without one. A run that is not
+// there is started by the same call, so a start is nothing that could be lost.
+func (d deliverer) row(ctx context.Context, row store.Delivery) (outcome, error) {
+	err := d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY)
+	if _, ended := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); !ended {
+		return delivered, err
+	}
+	// The run has completed. That is right when nothing of the journal is
+	// left to apply; else Postgres went back to an older state, or an admin
+	// reopened the task, and it needs a run again.
+	t, err := d.tasks.LoadTask(ctx, row.TaskID)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return settled, nil
+	case err != nil:
+		return settled, err
+	case t.State.Seq >= t.Seq, row.Event.Seq > 0 && t.State.Seq >= row.Event.Seq:
+		return settled, nil
+	}
+	return restarted, d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+}
+
+func (d deliverer) send(ctx context.Context, row store.Delivery, reuse enums.WorkflowIdReusePolicy) error {
+	start := row.Event.Kind == pipeline.EventCreate
+	bucket := d.signals
+	if start {
+		bucket = d.starts
+	}
+	if err := bucket.Wait(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	o, in := d.options(row, reuse), workflows.TaskInput{TaskID: row.TaskID}
+	var err error
+	if start {
+		_, err = d.runs.ExecuteWorkflow(ctx, o, workflows.TaskWorkflow, in)
+	} else {
+		_, err = d.runs.SignalWithStartWorkflow(ctx, o.ID, workflows.SignalFor(row.Event.Kind), activities.Wire(row.Event), o,
+			workflows.TaskWorkflow, in)
+	}
+	return err
+}
+
+func (d deliverer) options(row store.Delivery, reuse enums.WorkflowIdReusePolicy) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID:                       workflows.TaskID(row.TaskID),
+		TaskQueue:                d.queue,
+		WorkflowIDReusePolicy:    reuse,
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		// The client's default hides that a run has completed.
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		StaticSummary:                            workflows.TaskSummary(row.TaskID, row.PipelineID, row.PipelineName),
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			workflows.OrgIDAttribute.ValueSet(row.OrgID),
+			workflows.PipelineIDAttribute.ValueSet(row.PipelineID),
+			workflows.TaskStateAttribute.ValueSet(workflows.TaskActive),
+		),
+	}
+}

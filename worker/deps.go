@@ -1,0 +1,126 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.temporal.io/sdk/client"
+
+	"github.com/taskloom/taskloom/activities"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/workflows"
+)
+
+// Store is what the worker needs of Postgres.
+type Store interface {
+	activities.TaskStore
+	Outbox
+	// Reconcile rings tasks that lag without anybody on the way to tell them,
+	// at most limit of them, and returns how many.
+	Reconcile(ctx context.Context, limit int) (int, error)
+	Beat(ctx context.Context, workerID string, queues []string, temporalOK bool) error
+	DropBeat(ctx context.Context, workerID string) error
+}
+
+// Outbox holds what Temporal must still be told.
+type Outbox interface {
+	// TakeOutbox leases up to n rows, of each task only the first: what it
+	// returns can be delivered in any order.
+	TakeOutbox(ctx context.Context, n int) ([]store.Delivery, error)
+	DoneOutbox(ctx context.Context, ids []int64) error
+	RetryOutbox(ctx context.Context, id int64, in time.Duration, cause string) error
+	GiveBackOutbox(ctx context.Context, ids []int64) error
+	OutboxStats(ctx context.Context) (store.OutboxStats, error)
+	LoadTask(ctx context.Context, taskID int64) (store.LoadedTask, error)
+}
+
+// Runs starts and signals runs: the part of client.Client that the dispatcher
+// uses.
+type Runs interface {
+	ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
+	SignalWithStartWorkflow(ctx context.Context, workflowID, signal string, arg any, o client.StartWorkflowOptions,
+		workflow any, args ...any) (client.WorkflowRun, error)
+}
+
+// Deps are what a worker is made of. Store and Client must be set; every other
+// zero value works.
+type Deps struct {
+	Store Store
+	// Client should be lazy, so that the process starts before Temporal does.
+	Client client.Client
+	// Namespace is that of Client; "default" unless set.
+	Namespace string
+	// Runs delivers in place of Client.
+	Runs   Runs
+	Logger *slog.Logger
+	// Registerer takes the metrics; nil drops them.
+	Registerer prometheus.Registerer
+	// TaskQueue is workflows.TaskQueue unless set.
+	TaskQueue string
+	// WorkerID tells the heartbeats of processes apart.
+	WorkerID string
+	// PoolSize is how many connections the store may open, 16 unless set. It
+	// bounds how many database steps run at once.
+	PoolSize int
+	Rates    Rates
+	// ReconcileEvery is 15 s unless set.
+	ReconcileEvery time.Duration
+	// Wake may carry a hint that the outbox has new rows.
+	Wake <-chan struct{}
+}
+
+// Rates bound what the dispatcher asks of Temporal per second, so that a bulk
+// of new tasks cannot starve the runs of those that people work on.
+type Rates struct {
+	Signals float64
+	Starts  float64
+}
+
+// Defaults of Deps.
+const (
+	defaultPoolSize       = 16
+	defaultSignals        = 500
+	defaultStarts         = 200
+	defaultReconcileEvery = 15 * time.Second
+)
+
+func (d Deps) withDefaults() (Deps, error) {
+	if d.Store == nil || d.Client == nil {
+		return d, errors.New("a worker needs a store and a Temporal client")
+	}
+	if d.Runs == nil {
+		d.Runs = d.Client
+	}
+	if d.Logger == nil {
+		d.Logger = slog.New(slog.DiscardHandler)
+	}
+	if d.Registerer == nil {
+		d.Registerer = prometheus.NewRegistry()
+	}
+	if d.Namespace == "" {
+		d.Namespace = client.DefaultNamespace
+	}
+	if d.TaskQueue == "" {
+		d.TaskQueue = workflows.TaskQueue
+	}
+	if d.WorkerID == "" {
+		d.WorkerID = "worker-" + uuid.NewString()
+	}
+	if d.PoolSize <= 0 {
+		d.PoolSize = defaultPoolSize
+	}
+	if d.Rates.Signals <= 0 {
+		d.Rates.Signals = defaultSignals
+	}
+	if d.Rates.Starts <= 0 {
+		d.Rates.Starts = defaultStarts
+	}
+	if d.ReconcileEvery <= 0 {
+		d.ReconcileEvery = defaultReconcileEvery
+	}
+	return d, nil
+}

@@ -1,0 +1,115 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// The dispatcher works in lanes, so that one slow call, or a batch of starts
+// that waits for its rate, does not hold up what people do.
+const (
+	lanes    = 4
+	laneTake = 50
+	laneWide = 8 // deliveries at once; all lanes: 32
+
+	// An idle lane looks every 50 ms at first and every 250 ms later.
+	pollSoon = 50 * time.Millisecond
+	pollLate = 250 * time.Millisecond
+	// storeDown is the wait after Postgres refused a lane.
+	storeDown = time.Second
+	// settleTimeout bounds the writes after a batch, also during shutdown.
+	settleTimeout = 5 * time.Second
+)
+
+// dispatcher tells Temporal what Postgres has accepted: at least once, and per
+// task in the order of its journal.
+type dispatcher struct {
+	outbox  Outbox
+	deliver deliverer
+	breaker *gobreaker.CircuitBreaker[outcome]
+	wake    <-chan struct{}
+	log     *slog.Logger
+	metrics *metrics
+}
+
+func newDispatcher(d Deps, m *metrics) *dispatcher {
+	return &dispatcher{
+		outbox: d.Store, deliver: newDeliverer(d), breaker: newBreaker(d.Logger, m),
+		wake: d.Wake, log: d.Logger, metrics: m,
+	}
+}
+
+// run delivers until ctx ends. What is under way then is settled first.
+func (d *dispatcher) run(ctx context.Context) {
+	var g errgroup.Group
+	for range lanes {
+		g.Go(func() error { d.lane(ctx); return nil })
+	}
+	_ = g.Wait() // lanes end without an error
+}
+
+func (d *dispatcher) lane(ctx context.Context) {
+	idle := pollSoon
+	for ctx.Err() == nil {
+		n := laneTake
+		switch d.breaker.State() {
+		case gobreaker.StateOpen:
+			d.rest(ctx, pollLate)
+			continue
+		case gobreaker.StateHalfOpen:
+			n = 1
+		case gobreaker.StateClosed:
+		}
+		batch, err := d.outbox.TakeOutbox(ctx, n)
+		switch {
+		case err != nil:
+			if ctx.Err() == nil {
+				d.log.Warn("The outbox cannot be read; the dispatcher tries on.", "error", err)
+			}
+			d.rest(ctx, storeDown)
+			continue
+		case len(batch) == 0:
+			d.rest(ctx, idle)
+			idle = min(idle*2, pollLate)
+			continue
+		}
+		idle = pollSoon
+		if heldBack := d.batch(ctx, batch); heldBack {
+			d.rest(ctx, pollLate)
+		}
+	}
+}
+
+// batch delivers rows of different tasks side by side and then writes what
+// became of them. It reports whether some had to be given back.
+func (d *dispatcher) batch(ctx context.Context, batch []store.Delivery) bool {
+	results := make([]result, len(batch))
+	var g errgroup.Group
+	g.SetLimit(laneWide)
+	for i, row := range batch {
+		g.Go(func() error {
+			results[i] = d.one(ctx, row)
+			return nil
+		})
+	}
+	_ = g.Wait() // the results carry the errors
+	return d.settle(ctx, batch, results)
+}
+
+// rest waits with jitter, so that many workers do not ask in step.
+func (d *dispatcher) rest(ctx context.Context, about time.Duration) {
+	t := time.NewTimer(about/2 + rand.N(about)) //nolint:gosec // spreads load, guards nothing
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-d.wake:
+	case <-t.C:
+	}
+}

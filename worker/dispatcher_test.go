@@ -1,0 +1,287 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"golang.org/x/time/rate"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/workflows"
+)
+
+// bench is a dispatcher over fakes, in a bubble of synctest: its clock jumps.
+type bench struct {
+	*dispatcher
+	out  *fakeOutbox
+	runs *fakeRuns
+}
+
+func newBench(t *testing.T, out *fakeOutbox, runs *fakeRuns) *bench {
+	t.Helper()
+	m, err := newMetrics(prometheus.NewRegistry())
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	return &bench{out: out, runs: runs, dispatcher: &dispatcher{
+		outbox: out, breaker: newBreaker(log, m), log: log, metrics: m,
+		deliver: deliverer{
+			runs: runs, tasks: out, queue: "queue",
+			signals: rate.NewLimiter(500, 50), starts: rate.NewLimiter(200, 20),
+		},
+	}}
+}
+
+// serve runs the dispatcher for a while of the bubble's clock.
+func (b *bench) serve(d time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	b.run(ctx)
+}
+
+func row(taskID, seq int64, kind pipeline.EventKind) store.Delivery {
+	return store.Delivery{
+		Topic: store.TopicEvent, TaskID: taskID, OrgID: 1, PipelineID: 42, PipelineName: "Math",
+		Event: pipeline.Event{Seq: seq, Kind: kind, Node: "solve"},
+	}
+}
+
+func TestACreatedTaskGetsARunAndAnEventGetsASignal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		escalate := row(5, 3, pipeline.EventEscalate)
+		escalate.Event.Reason = "Ada Lovelace was rude"
+		nudge := store.Delivery{Topic: store.TopicSync, TaskID: 6}
+		b := newBench(t, newFakeOutbox(row(4, 1, pipeline.EventCreate), escalate, nudge), &fakeRuns{})
+		b.serve(time.Second)
+		require.Zero(t, b.out.left())
+		byID := map[string]call{}
+		for _, c := range b.runs.made() {
+			byID[c.options.ID] = c
+		}
+		start := byID["task/4"]
+		require.Empty(t, start.signal)
+		require.Equal(t, workflows.TaskInput{TaskID: 4}, start.input)
+		require.Equal(t, "queue", start.options.TaskQueue)
+		require.Equal(t, "task 4 · pipeline 42 · Math", start.options.StaticSummary)
+		require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, start.options.WorkflowIDReusePolicy)
+		require.Equal(t, enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING, start.options.WorkflowIDConflictPolicy)
+		org, _ := start.options.TypedSearchAttributes.GetInt64(workflows.OrgIDAttribute)
+		require.Equal(t, int64(1), org)
+
+		signal := byID["task/5"]
+		require.Equal(t, workflows.ControlSignal, signal.signal)
+		require.Equal(t, pipeline.Event{Seq: 3, Kind: pipeline.EventEscalate, Node: "solve", Reason: pipeline.ReasonPerson}, signal.event,
+			"what a person wrote does not enter a history")
+		require.Equal(t, workflows.ControlSignal, byID["task/6"].signal)
+		require.Zero(t, byID["task/6"].event)
+	})
+}
+
+func TestEventsOfATaskArriveInTheirOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox()
+		for seq := int64(2); seq < 12; seq++ {
+			for id := int64(1); id <= 20; id++ {
+				out.put(row(id, seq, pipeline.EventClaim))
+			}
+		}
+		b := newBench(t, out, &fakeRuns{slow: 7 * time.Millisecond})
+		b.serve(10 * time.Second)
+		require.Zero(t, out.left())
+		last := map[string]int64{}
+		for _, c := range b.runs.made() {
+			require.Greater(t, c.event.Seq, last[c.options.ID])
+			last[c.options.ID] = c.event.Seq
+		}
+	})
+}
+
+func TestStartsKeepTheirRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox()
+		for id := int64(1); id <= 2000; id++ {
+			out.put(row(id, 1, pipeline.EventCreate))
+		}
+		b := newBench(t, out, &fakeRuns{})
+		b.serve(5 * time.Second)
+		require.InDelta(t, 200*5, len(b.runs.made()), 60)
+	})
+}
+
+func TestARunThatHasEnded(t *testing.T) {
+	t.Parallel()
+	ended := serviceerror.NewWorkflowExecutionAlreadyStarted("ended", "", "")
+	loaded := func(applied, seq int64) func(int64) (store.LoadedTask, error) {
+		return func(int64) (store.LoadedTask, error) {
+			return store.LoadedTask{State: pipeline.State{Seq: applied}, Seq: seq}, nil
+		}
+	}
+	for name, c := range map[string]struct {
+		row   store.Delivery
+		load  func(int64) (store.LoadedTask, error)
+		want  outcome
+		calls int
+	}{
+		"needs nothing for an applied event":     {row(4, 3, pipeline.EventSubmit), loaded(3, 4), settled, 1},
+		"needs nothing for a nudge without lag":  {store.Delivery{TaskID: 4}, loaded(4, 4), settled, 1},
+		"starts again for an event not applied":  {row(4, 4, pipeline.EventSubmit), loaded(3, 4), restarted, 2},
+		"starts again for a nudge of a lagging":  {store.Delivery{TaskID: 4}, loaded(3, 4), restarted, 2},
+		"needs nothing for a start that is done": {row(4, 1, pipeline.EventCreate), loaded(1, 1), settled, 1},
+		"needs nothing when the task is gone": {row(4, 4, pipeline.EventSubmit), func(int64) (store.LoadedTask, error) {
+			return store.LoadedTask{}, fault.New(fault.NotFound, "gone")
+		}, settled, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				out := newFakeOutbox(c.row)
+				out.load = c.load
+				b := newBench(t, out, &fakeRuns{answer: func(_ call, n int) error {
+					if n == 1 {
+						return ended
+					}
+					return nil
+				}})
+				b.serve(time.Second)
+				require.Zero(t, out.left())
+				require.Len(t, b.runs.made(), c.calls)
+				require.InDelta(t, 1, value(t, b.metrics.deliveries.WithLabelValues(string(c.want))), 0)
+				if c.calls == 2 {
+					require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, b.runs.made()[1].options.WorkflowIDReusePolicy)
+				}
+			})
+		})
+	}
+}
+
+func TestAnOutageOpensTheBreakerAndNothingIsLost(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"unavailable": fmt.Errorf("failed reaching server: %w", serviceerror.NewUnavailable("down")),
+		"exhausted":   serviceerror.NewResourceExhausted(enums.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT, "full"),
+		"deadline":    context.DeadlineExceeded,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				out := newFakeOutbox()
+				for id := int64(1); id <= 100; id++ {
+					out.put(row(id, 2, pipeline.EventClaim))
+				}
+				start := time.Now()
+				b := newBench(t, out, &fakeRuns{answer: func(call, int) error {
+					if time.Since(start) < time.Minute {
+						return err
+					}
+					return nil
+				}})
+				b.serve(30 * time.Second)
+				require.Less(t, len(b.runs.made()), 80, "it does not hammer a Temporal that is down")
+				require.Equal(t, 100, out.left())
+				require.Positive(t, value(t, b.metrics.breaker))
+				b.serve(3 * time.Minute)
+				require.Zero(t, out.left())
+				require.Zero(t, value(t, b.metrics.breaker))
+			})
+		})
+	}
+}
+
+func TestARefusedDeliveryIsKeptAndSlowsDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox(row(4, 2, pipeline.EventClaim), row(5, 2, pipeline.EventClaim))
+		b := newBench(t, out, &fakeRuns{answer: func(c call, n int) error {
+			if c.options.ID == "task/4" && n < 6 {
+				return serviceerror.NewInvalidArgument("no mapping defined for search attribute")
+			}
+			return nil
+		}})
+		b.serve(time.Hour)
+		require.Zero(t, out.left())
+		require.Len(t, out.delays, 5)
+		require.Contains(t, out.causes[0], "search attribute")
+		for i := 1; i < len(out.delays); i++ {
+			require.Greater(t, out.delays[i], out.delays[i-1])
+		}
+		require.Zero(t, value(t, b.metrics.breaker), "Temporal is well")
+	})
+}
+
+func TestPostgresAwayWhileARunHasEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox(row(4, 2, pipeline.EventClaim))
+		tries := 0
+		out.load = func(int64) (store.LoadedTask, error) {
+			if tries++; tries < 3 {
+				return store.LoadedTask{}, fault.New(fault.Unavailable, "away")
+			}
+			return store.LoadedTask{State: pipeline.State{Seq: 2}, Seq: 2}, nil
+		}
+		b := newBench(t, out, &fakeRuns{answer: func(call, int) error {
+			return serviceerror.NewWorkflowExecutionAlreadyStarted("ended", "", "")
+		}})
+		b.serve(time.Minute)
+		require.Zero(t, out.left())
+		require.InDelta(t, 2, value(t, b.metrics.deliveries.WithLabelValues(string(unavailable))), 0)
+	})
+}
+
+func TestPostgresAwayIsAskedOnceASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox()
+		out.down = errors.New("away")
+		b := newBench(t, out, &fakeRuns{})
+		b.serve(time.Minute)
+		require.Less(t, out.taken(), lanes*130)
+	})
+}
+
+func TestAStopSettlesWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox()
+		for id := int64(1); id <= 300; id++ {
+			out.put(row(id, 2, pipeline.EventClaim))
+		}
+		b := newBench(t, out, &fakeRuns{slow: 40 * time.Millisecond})
+		b.serve(100 * time.Millisecond)
+		require.Equal(t, 300-len(b.runs.made()), out.left(), "what was delivered is done")
+		taken, err := out.TakeOutbox(t.Context(), 1000)
+		require.NoError(t, err)
+		require.Len(t, taken, out.left(), "the rest is given back, not leased to the dead")
+	})
+}
+
+func TestAnIdleDispatcherLooksSeldomAndWakesAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox()
+		b := newBench(t, out, &fakeRuns{})
+		wake := make(chan struct{}, 1)
+		b.wake = wake
+		go b.serve(time.Minute)
+		pause(t.Context(), 10*time.Second)
+		require.Less(t, out.taken(), lanes*80)
+		out.put(row(4, 2, pipeline.EventClaim))
+		wake <- struct{}{}
+		synctest.Wait()
+		require.Zero(t, out.left())
+		pause(t.Context(), time.Minute)
+	})
+}

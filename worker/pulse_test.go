@@ -1,0 +1,86 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// pulse is the store of the heartbeats and the reconciler.
+type pulse struct {
+	mu      sync.Mutex
+	beats   []bool
+	dropped int
+	rounds  int
+	fail    error
+}
+
+func (p *pulse) Beat(_ context.Context, _ string, _ []string, ok bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.beats = append(p.beats, ok)
+	return p.fail
+}
+
+func (p *pulse) DropBeat(ctx context.Context, _ string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dropped++
+	return ctx.Err()
+}
+
+func (p *pulse) Reconcile(context.Context, int) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rounds++
+	return 3, p.fail
+}
+
+func (*pulse) OutboxStats(context.Context) (store.OutboxStats, error) {
+	return store.OutboxStats{Rows: 7, Oldest: time.Minute, Lagging: 2}, nil
+}
+
+func TestHeartbeats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, err := newMetrics(prometheus.NewRegistry())
+		require.NoError(t, err)
+		start := time.Now()
+		p := &pulse{fail: errors.New("a lost beat is no reason to stop")}
+		ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second)
+		defer cancel()
+		heartbeat{
+			store: p, id: "w", queue: "q", log: slog.New(slog.DiscardHandler), metrics: m,
+			ok: func(context.Context) bool { return time.Since(start) > 3*time.Second },
+		}.run(ctx)
+		require.Equal(t, []bool{false, false, true, true, true, true}, p.beats)
+		require.Equal(t, 1, p.dropped, "a graceful stop takes the row away")
+		require.InDelta(t, 1, value(t, m.temporal), 0)
+	})
+}
+
+func TestReconciler(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, err := newMetrics(prometheus.NewRegistry())
+		require.NoError(t, err)
+		p := &pulse{}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Second)
+		defer cancel()
+		reconciler{store: p, every: 15 * time.Second, log: slog.New(slog.DiscardHandler), metrics: m}.run(ctx)
+		require.Equal(t, 4, p.rounds)
+		require.InDelta(t, 12, value(t, m.rung), 0)
+		require.InDelta(t, 7, value(t, m.rows), 0)
+		require.InDelta(t, 60, value(t, m.oldest), 0)
+		require.InDelta(t, 2, value(t, m.lagging), 0)
+	})
+}

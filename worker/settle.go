@@ -1,0 +1,102 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// outcome is what became of a delivery. Its text labels the metric.
+type outcome string
+
+const (
+	delivered   outcome = "delivered"
+	settled     outcome = "settled"     // the run has ended and needs nothing more
+	restarted   outcome = "restarted"   // the run had ended too early
+	heldBack    outcome = "held_back"   // not tried: the breaker is open, or the worker stops
+	unavailable outcome = "unavailable" // Temporal or Postgres is away
+	refused     outcome = "refused"     // Temporal did not want it; kept, and logged
+)
+
+// Delays before another try, doubled with each attempt.
+const (
+	outageFirst  = 250 * time.Millisecond
+	outageLast   = 30 * time.Second
+	refusedFirst = 5 * time.Second
+	refusedLast  = 5 * time.Minute
+	// maxCause is how much of an error the outbox keeps.
+	maxCause = 500
+)
+
+type result struct {
+	outcome outcome
+	err     error
+}
+
+// one delivers a row through the breaker and names what became of it.
+func (d *dispatcher) one(ctx context.Context, row store.Delivery) result {
+	out, err := d.breaker.Execute(func() (outcome, error) { return d.deliver.row(ctx, row) })
+	switch {
+	case err == nil:
+		return result{outcome: out}
+	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests), ctx.Err() != nil:
+		return result{outcome: heldBack}
+	case outage(err), fault.Is(err, fault.Unavailable):
+		return result{outcome: unavailable, err: err}
+	}
+	return result{outcome: refused, err: err}
+}
+
+// settle writes the results. A write that fails leaves the row leased: it is
+// delivered once more, which changes nothing.
+func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results []result) (anyHeldBack bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	var done, back []int64
+	var failed []error
+	for i, r := range results {
+		row := batch[i]
+		d.metrics.deliveries.WithLabelValues(string(r.outcome)).Inc()
+		switch r.outcome {
+		case delivered, settled, restarted:
+			done = append(done, row.ID)
+		case heldBack:
+			back = append(back, row.ID)
+		case unavailable:
+			failed = append(failed, d.retry(ctx, row, r.err, outageFirst, outageLast))
+		case refused:
+			d.log.Error("Temporal refuses a delivery; it is kept and tried again.",
+				"task", row.TaskID, "event", row.Event.Seq, "attempt", row.Attempts, "error", r.err)
+			failed = append(failed, d.retry(ctx, row, r.err, refusedFirst, refusedLast))
+		}
+	}
+	if len(done) > 0 {
+		failed = append(failed, d.outbox.DoneOutbox(ctx, done))
+	}
+	if len(back) > 0 {
+		failed = append(failed, d.outbox.GiveBackOutbox(ctx, back))
+	}
+	if err := errors.Join(failed...); err != nil {
+		d.log.Warn("Outbox rows are not settled; they will be delivered again.", "error", err)
+	}
+	return len(back) > 0
+}
+
+func (d *dispatcher) retry(ctx context.Context, row store.Delivery, cause error, first, last time.Duration) error {
+	in := last
+	if row.Attempts < 16 {
+		in = min(last, first<<row.Attempts)
+	}
+	in += rand.N(in / 4) //nolint:gosec // spreads load, guards nothing
+	text := cause.Error()
+	if len(text) > maxCause {
+		text = text[:maxCause]
+	}
+	return d.outbox.RetryOutbox(ctx, row.ID, in, text)
+}

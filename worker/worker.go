@@ -1,0 +1,158 @@
+// Package worker runs the durable side of the product: it serves the task
+// queue, tells Temporal what Postgres has accepted, rings what lags, and says
+// that it is alive. Any number of workers may run side by side.
+package worker
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	sdkworker "go.temporal.io/sdk/worker"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/activities"
+	"github.com/taskloom/taskloom/workflows"
+)
+
+const (
+	stopTimeout = 20 * time.Second
+	// workflowSlots bounds the replays at once: a thousand of them on a small
+	// machine would trip the SDK's deadlock detector.
+	workflowSlots = 100
+	// cachedRuns are kept in memory; the others are replayed when needed,
+	// which for a run of some thirty events costs little.
+	cachedRuns = 5000
+	// reserve is how many connections are left to the dispatcher, the
+	// heartbeats and the reconciler.
+	reserve = 4
+	// askAgain is how long to wait before Temporal is tried again.
+	askAgain = 2 * time.Second
+	// healthTimeout bounds one question whether Temporal is there.
+	healthTimeout = 1500 * time.Millisecond
+)
+
+// Run serves until ctx ends and then stops in order: the dispatcher, the
+// workflows and activities, the heartbeats. Temporal and Postgres may be away
+// at any time, also at the start: Run waits for them and says so in the log.
+func Run(ctx context.Context, d Deps) error {
+	d, err := d.withDefaults()
+	if err != nil {
+		return err
+	}
+	m, err := newMetrics(d.Registerer)
+	if err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	sdkworker.SetStickyWorkflowCacheSize(cachedRuns)
+
+	var serving atomic.Bool
+	beating, stopBeats := context.WithCancel(context.WithoutCancel(ctx))
+	var beats errgroup.Group
+	beats.Go(func() error {
+		heartbeat{store: d.Store, id: d.WorkerID, queue: d.TaskQueue, ok: func(ctx context.Context) bool {
+			return serving.Load() && reachable(ctx, d.Client)
+		}, log: d.Logger, metrics: m}.run(beating)
+		return nil
+	})
+	for ctx.Err() == nil {
+		serve(ctx, d, m, &serving)
+		pause(ctx, askAgain)
+	}
+	stopBeats()
+	return beats.Wait()
+}
+
+// serve waits for Temporal and works until ctx ends or the SDK gives up.
+func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
+	if !awaitTemporal(ctx, d) {
+		return
+	}
+	if err := EnsureSearchAttributes(ctx, d.Client, d.Namespace, d.Logger); err != nil {
+		return // only because ctx has ended
+	}
+	fatal := make(chan error, 1)
+	w := newWorker(d, fatal)
+	if err := w.Start(); err != nil {
+		d.Logger.Warn("The worker cannot start yet and tries again.", "task_queue", d.TaskQueue, "error", err)
+		return
+	}
+	serving.Store(true)
+	d.Logger.Info("The worker serves.", "task_queue", d.TaskQueue, "worker_id", d.WorkerID)
+
+	feeding, stopFeeding := context.WithCancel(ctx)
+	var feeders errgroup.Group
+	feeders.Go(func() error { newDispatcher(d, m).run(feeding); return nil })
+	feeders.Go(func() error {
+		reconciler{store: d.Store, every: d.ReconcileEvery, log: d.Logger, metrics: m}.run(feeding)
+		return nil
+	})
+	select {
+	case <-ctx.Done():
+	case err := <-fatal:
+		d.Logger.Error("The worker lost its task queue and starts again.", "error", err)
+	}
+	stopFeeding()
+	_ = feeders.Wait() // they end without an error
+	serving.Store(false)
+	w.Stop()
+	d.Logger.Info("The worker has stopped.", "worker_id", d.WorkerID)
+}
+
+// newWorker registers everything that the task queue serves.
+func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
+	steps := max(1, d.PoolSize-reserve)
+	w := sdkworker.New(d.Client, d.TaskQueue, sdkworker.Options{
+		Identity:                                d.WorkerID,
+		WorkerStopTimeout:                       stopTimeout,
+		MaxConcurrentWorkflowTaskExecutionSize:  workflowSlots,
+		MaxConcurrentLocalActivityExecutionSize: steps,
+		MaxConcurrentActivityExecutionSize:      steps,
+		WorkflowTaskPollerBehavior:              sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{}),
+		ActivityTaskPollerBehavior:              sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{}),
+		OnFatalError: func(err error) {
+			select {
+			case fatal <- err:
+			default:
+			}
+		},
+	})
+	w.RegisterWorkflow(workflows.TaskWorkflow)
+	w.RegisterActivity(&activities.Tasks{Store: d.Store})
+	return w
+}
+
+// awaitTemporal returns true as soon as Temporal answers, false when ctx ends
+// before.
+func awaitTemporal(ctx context.Context, d Deps) bool {
+	for told := false; ctx.Err() == nil; {
+		if reachable(ctx, d.Client) {
+			return true
+		}
+		if !told {
+			d.Logger.Warn("Temporal does not answer; the worker waits for it.")
+			told = true
+		}
+		pause(ctx, askAgain/4)
+	}
+	return false
+}
+
+func reachable(ctx context.Context, c client.Client) bool {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
+	return err == nil
+}
+
+// pause waits for d or for the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

@@ -1,0 +1,121 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+	"github.com/taskloom/taskloom/workflows"
+)
+
+// timers counts the timers of a run from here on.
+func (x *desk) timers() (set, cancelled *int) {
+	set, cancelled = new(int), new(int)
+	x.env.SetOnTimerScheduledListener(func(string, time.Duration) { *set++ })
+	x.env.SetOnTimerCanceledListener(func(string) { *cancelled++ })
+	return set, cancelled
+}
+
+// finish walks solveAndCheck to its end from where nobody has solved it.
+func (x *desk) finish() {
+	x.tell(x.claim("solve", 7), x.submit("solve", 7), x.claim("check", 8), x.review("check", 8, pipeline.Approved))
+}
+
+func TestAnAbandonedClaimRunsOut(t *testing.T) {
+	x := newDesk(t, solveAndCheck())
+	x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+	x.at(time.Minute+leaseTime+2*time.Second, func() {
+		x.requireNode("solve", task.NodeAvailable)
+		require.Equal(t, 1, x.called("CheckDeadlines"))
+		x.finish()
+	})
+	require.Equal(t, workflows.TaskResult{Status: task.Finished, Seq: 7}, x.run())
+}
+
+func TestARenewedLeaseIsFoundOutWhenTheTimerFires(t *testing.T) {
+	x := newDesk(t, solveAndCheck())
+	x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+	x.at(21*time.Minute, func() { x.renew("solve") })
+	x.at(45*time.Minute, func() {
+		x.requireNode("solve", task.NodeClaimed)
+		require.Equal(t, 1, x.called("CheckDeadlines"))
+	})
+	x.at(52*time.Minute, func() {
+		x.requireNode("solve", task.NodeAvailable)
+		require.Equal(t, 2, x.called("CheckDeadlines"))
+		x.finish()
+	})
+	require.Equal(t, task.Finished, x.run().Status)
+}
+
+func TestOneTimerForTheEarliestOfSeveralLeases(t *testing.T) {
+	x := newDesk(t, sideBySide())
+	set, cancelled := x.timers()
+	x.at(time.Minute, func() { x.tell(x.claim("left", 1)) })
+	x.at(11*time.Minute, func() { x.tell(x.claim("right", 2)) })
+	x.at(12*time.Minute, func() {
+		require.Equal(t, 1, *set, "the later lease needs no timer yet")
+		x.tell(x.submit("left", 1))
+	})
+	x.at(13*time.Minute, func() {
+		require.Equal(t, 2, *set)
+		require.Equal(t, 1, *cancelled)
+	})
+	x.at(42*time.Minute, func() {
+		x.requireNode("right", task.NodeAvailable)
+		x.requireNode("left", task.NodeSubmitted)
+		x.tell(x.claim("right", 3), x.submit("right", 3), x.claim("check", 8), x.review("check", 8, pipeline.Approved))
+	})
+	require.Equal(t, task.Finished, x.run().Status)
+}
+
+func TestReleaseCancelsTheTimer(t *testing.T) {
+	x := newDesk(t, solveAndCheck())
+	set, cancelled := x.timers()
+	x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+	x.at(2*time.Minute, func() { x.tell(x.add(pipeline.Event{Kind: pipeline.EventRelease, Node: "solve"})) })
+	x.at(time.Hour, func() {
+		require.Equal(t, 1, *set)
+		require.Equal(t, 1, *cancelled)
+		require.Zero(t, x.called("CheckDeadlines"))
+		x.finish()
+	})
+	require.Equal(t, task.Finished, x.run().Status)
+}
+
+func TestATimeLimitEscalates(t *testing.T) {
+	x := newDesk(t, solveAndCheck())
+	x.sla = 2 * time.Hour
+	x.applyUpTo(1)
+	var labels []string
+	x.onLabel(func(s string) { labels = append(labels, s) })
+	x.at(3*time.Hour, func() {
+		require.Equal(t, task.Escalated, x.state().Status())
+		require.Contains(t, x.details(), "| solve | escalated | an admin (sla) |")
+		x.tell(x.add(pipeline.Event{Kind: pipeline.EventResolve, Node: "solve", Outcome: pipeline.ResolveRequeue, Iteration: 2}))
+	})
+	x.at(4*time.Hour, func() { x.finish() })
+	require.Equal(t, task.Finished, x.run().Status)
+	require.Equal(t, []string{workflows.TaskEscalated, workflows.TaskActive}, labels)
+}
+
+// A clock of Temporal that runs ahead of the database's makes the run early:
+// it asks again, at growing distances, and does not spin.
+func TestClocksThatDisagreeDoNotSpin(t *testing.T) {
+	x := newDesk(t, solveAndCheck())
+	temporals := x.now
+	x.now = func() time.Time { return temporals().Add(-10 * time.Minute) }
+	x.at(time.Minute, func() {
+		e := x.claim("solve", 7)
+		x.tell(e)
+	})
+	x.at(time.Hour, func() {
+		x.requireNode("solve", task.NodeAvailable)
+		require.Less(t, x.called("CheckDeadlines"), 12)
+		x.finish()
+	})
+	require.Equal(t, task.Finished, x.run().Status)
+}

@@ -1,0 +1,63 @@
+package workflows
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Short writes run inside the worker that holds the run: one marker in the
+// history and no trip through a task queue.
+const (
+	localTimeout  = 3 * time.Second
+	localAttempts = 2
+	localRetryIn  = 100 * time.Millisecond
+)
+
+// localWrite is the policy of a step that Postgres answers in milliseconds.
+func localWrite(summary string) workflow.LocalActivityOptions {
+	return workflow.LocalActivityOptions{
+		ScheduleToCloseTimeout: localTimeout,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: localRetryIn, BackoffCoefficient: 2, MaximumAttempts: localAttempts,
+		},
+		Summary: summary,
+	}
+}
+
+// patientWrite is the policy of the same step while Postgres is away: the
+// server repeats it for as long as it takes and the history does not grow.
+func patientWrite(summary string) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: 15 * time.Second,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+		},
+		Summary: summary,
+	}
+}
+
+// dbCall runs an idempotent database step. It tries it locally; when that
+// fails for a reason that time may cure, it hands the step to the server's
+// patience once. Each call starts locally again, so an outage costs a run one
+// step of history, however long it lasts.
+func dbCall[R any](ctx workflow.Context, summary string, activity, in any) (R, error) {
+	var out R
+	local := workflow.WithLocalActivityOptions(ctx, localWrite(summary))
+	err := workflow.ExecuteLocalActivity(local, activity, in).Get(ctx, &out)
+	if err == nil || ctx.Err() != nil || final(err) {
+		return out, err
+	}
+	workflow.GetLogger(ctx).Info("The database step goes on as a patient activity.", "step", summary)
+	patient := workflow.WithActivityOptions(ctx, patientWrite(summary))
+	err = workflow.ExecuteActivity(patient, activity, in).Get(ctx, &out)
+	return out, err
+}
+
+// final reports whether another attempt cannot help.
+func final(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.NonRetryable()
+}

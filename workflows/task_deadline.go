@@ -1,0 +1,125 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/taskloom/taskloom/activities"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// Bounds of the wait for a deadline. The database's clock decides what is due;
+// when the run is early it asks again, slower each time, so that clocks that
+// differ cannot make a run spin.
+const (
+	soonest  = time.Second
+	maxMiss  = 9 // 512 s
+	leaseOf  = "claim lease of "
+	slaLimit = "time limit of "
+)
+
+// Due is the next moment at which something happens without anybody acting.
+// The zero value says that nothing does.
+type Due struct {
+	What string    `json:"what"`
+	At   time.Time `json:"at"`
+}
+
+func (d Due) same(o Due) bool { return d.What == o.What && d.At.Equal(o.At) }
+
+// alarm is the one timer of a run.
+type alarm struct {
+	set    Due
+	timer  workflow.Future
+	cancel workflow.CancelFunc
+	rang   bool
+}
+
+func (a *alarm) ring() {
+	a.cancel() // lets go of the context of a timer that has fired
+	*a = alarm{rang: true}
+}
+
+// due returns the earliest deadline of the task.
+func (r *taskRun) due() Due {
+	var first Due
+	consider := func(what, node string, at time.Time) {
+		if !at.IsZero() && (first.At.IsZero() || at.Before(first.At)) {
+			first = Due{What: what + node, At: at}
+		}
+	}
+	for _, n := range r.State.Nodes {
+		switch n.Status {
+		case task.NodeClaimed:
+			consider(leaseOf, n.Key, n.LeaseEnds)
+			consider(slaLimit, n.Key, n.SLAEnds)
+		case task.NodeAvailable:
+			consider(slaLimit, n.Key, n.SLAEnds)
+		case task.NodePending, task.NodeDeferred, task.NodeSubmitted, task.NodeEscalated,
+			task.NodeQuarantined, task.NodeFinished, task.NodeNA:
+		}
+	}
+	return first
+}
+
+// arm sets the timer to the earliest deadline, replacing one for another.
+func (r *taskRun) arm(ctx workflow.Context) {
+	next := r.due()
+	if next.same(r.alarm.set) {
+		return
+	}
+	if r.alarm.cancel != nil {
+		r.alarm.cancel()
+	}
+	r.alarm = alarm{set: next}
+	if next.At.IsZero() {
+		return
+	}
+	wait := max(next.At.Sub(workflow.Now(ctx)), soonest<<min(r.Misses, maxMiss))
+	var timed workflow.Context
+	timed, r.alarm.cancel = workflow.WithCancel(ctx)
+	r.alarm.timer = workflow.NewTimerWithOptions(timed, wait, workflow.TimerOptions{Summary: next.What})
+}
+
+// checkDeadlines lets the database expire leases and escalate what took too
+// long. What it did stands in the journal.
+func (r *taskRun) checkDeadlines(ctx workflow.Context) error {
+	before := r.due()
+	r.alarm.rang = false
+	got, err := dbCall[activities.StepResult](ctx, fmt.Sprintf("check the deadlines of task %d", r.taskID),
+		tasks.CheckDeadlines, activities.TaskRef{TaskID: r.taskID})
+	if err != nil {
+		return err
+	}
+	r.adopt(got.Deadlines)
+	r.Known = max(r.Known, got.Seq)
+	r.behind = r.behind || r.Known > r.State.Seq // nobody signals what the clock did
+	if got.AppliedSeq > r.State.Seq {
+		r.loaded = false
+	}
+	r.Misses++
+	if r.behind || !r.due().same(before) {
+		r.Misses = 0
+	}
+	return nil
+}
+
+// adopt takes the deadlines that the database holds: it sets time limits, and
+// a renewed lease changes without an event.
+func (r *taskRun) adopt(deadlines []activities.Deadline) {
+	for i := range r.State.Nodes {
+		n := &r.State.Nodes[i]
+		n.LeaseEnds, n.SLAEnds = time.Time{}, time.Time{}
+		for _, d := range deadlines {
+			if d.Node != n.Key {
+				continue
+			}
+			n.SLAEnds = d.SLAEnds
+			if n.Status == task.NodeClaimed {
+				n.LeaseEnds = d.LeaseEnds
+			}
+		}
+	}
+}
