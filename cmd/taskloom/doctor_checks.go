@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+
+	"github.com/taskloom/taskloom/workflows"
+)
+
+// What the doctor still calls healthy.
+const (
+	clockWarn   = time.Second
+	clockFail   = 30 * time.Second
+	outboxWarn  = 30 * time.Second
+	outboxFail  = 5 * time.Minute
+	workersSeen = 6 * time.Second // three heartbeats
+)
+
+func (d *doctor) database(ctx context.Context) finding {
+	begun := time.Now()
+	var version string
+	if err := d.store.Pool().QueryRow(ctx, `SELECT current_setting('server_version')`).Scan(&version); err != nil {
+		return finding{
+			failure, fmt.Sprintf("%s does not answer: %s", databasePlace(d.config), oneLine(err)),
+			"check that Postgres runs there and that DATABASE_URL has the right host, port, user and password",
+		}
+	}
+	return finding{verdict: fine, text: fmt.Sprintf("Postgres %s at %s answers in %s",
+		version, databasePlace(d.config), time.Since(begun).Round(time.Millisecond))}
+}
+
+func (d *doctor) schema(ctx context.Context) finding {
+	have, want, err := d.store.SchemaVersion(ctx)
+	switch {
+	case err != nil:
+		return finding{verdict: skipped, text: "the database does not answer"}
+	case have < want:
+		return finding{failure, fmt.Sprintf("version %d, this binary needs %d", have, want), "run: taskloom migrate"}
+	case have > want:
+		return finding{warning, fmt.Sprintf("version %d, newer than this binary, which knows %d", have, want),
+			"fine during an upgrade; afterwards install the newer binary here too"}
+	}
+	return finding{verdict: fine, text: fmt.Sprintf("version %d", have)}
+}
+
+func (d *doctor) clock(ctx context.Context) finding {
+	before := time.Now()
+	var theirs time.Time
+	if err := d.store.Pool().QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&theirs); err != nil {
+		return finding{verdict: skipped, text: "the database does not answer"}
+	}
+	ours := before.Add(time.Since(before) / 2)
+	return clockFinding(theirs.Sub(ours))
+}
+
+// clockFinding judges how far the database's clock is ahead of ours.
+func clockFinding(ahead time.Duration) finding {
+	text := fmt.Sprintf("the database's clock and this machine's differ by %s", ahead.Abs().Round(time.Millisecond))
+	const wayOut = "synchronise both clocks (chrony, systemd-timesyncd): leases and keys follow the database's"
+	switch {
+	case ahead.Abs() >= clockFail:
+		return finding{failure, text, wayOut}
+	case ahead.Abs() >= clockWarn:
+		return finding{warning, text, wayOut}
+	}
+	return finding{verdict: fine, text: text}
+}
+
+func (d *doctor) temporalServer(ctx context.Context) finding {
+	if d.config.TemporalAddress == "" {
+		return finding{failure, "TEMPORAL_ADDRESS is not set", "give host:port of the Temporal server"}
+	}
+	if err := temporalAnswers(ctx, d.temporal); err != nil {
+		return finding{failure, fmt.Sprintf("%s does not answer: %s", d.config.TemporalAddress, oneLine(err)),
+			"check that Temporal runs there and that TEMPORAL_ADDRESS (and TEMPORAL_TLS, TEMPORAL_API_KEY) is right"}
+	}
+	if err := namespaceThere(ctx, d.temporal, d.config.TemporalNamespace); err != nil {
+		return finding{failure, fmt.Sprintf("namespace %s: %s", d.config.TemporalNamespace, oneLine(err)),
+			"make the namespace, or set TEMPORAL_NAMESPACE"}
+	}
+	d.temporalUp = true
+	return finding{verdict: fine, text: fmt.Sprintf("%s answers, namespace %s is there",
+		d.config.TemporalAddress, d.config.TemporalNamespace)}
+}
+
+func (d *doctor) searchAttributes(ctx context.Context) finding {
+	if !d.temporalUp {
+		return finding{verdict: skipped, text: "Temporal does not answer"}
+	}
+	known, err := d.temporal.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: d.config.TemporalNamespace})
+	if err != nil {
+		return finding{warning, "Temporal does not tell: " + oneLine(err),
+			"the worker tells in its log whether they are missing"}
+	}
+	var wrong []string
+	for name, want := range map[string]enums.IndexedValueType{
+		workflows.OrgIDAttribute.GetName():      workflows.OrgIDAttribute.GetValueType(),
+		workflows.PipelineIDAttribute.GetName(): workflows.PipelineIDAttribute.GetValueType(),
+		workflows.TaskStateAttribute.GetName():  workflows.TaskStateAttribute.GetValueType(),
+	} {
+		if known.GetCustomAttributes()[name] != want {
+			wrong = append(wrong, name+" ("+want.String()+")")
+		}
+	}
+	if len(wrong) > 0 {
+		return finding{failure, "missing or of another type: " + strings.Join(wrong, ", "), "run: taskloom migrate"}
+	}
+	return finding{verdict: fine, text: "OrgId, PipelineId and TaskState are registered"}
+}
+
+func (d *doctor) pollers(ctx context.Context) finding {
+	alive, err := d.store.WorkersAlive(ctx, workflows.TaskQueue, workersSeen)
+	if err != nil {
+		return finding{verdict: skipped, text: "the database does not tell which workers are alive"}
+	}
+	if alive == 0 {
+		return finding{failure, "no worker is alive that reaches Temporal", "start one: taskloom worker"}
+	}
+	if !d.temporalUp {
+		return finding{verdict: skipped, text: "Temporal does not answer"}
+	}
+	queue, err := d.temporal.DescribeTaskQueue(ctx, workflows.TaskQueue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return finding{warning, "Temporal does not tell who polls: " + oneLine(err), "see the line on temporal"}
+	}
+	if len(queue.GetPollers()) == 0 {
+		return finding{failure, fmt.Sprintf("nobody polls the task queue %s", workflows.TaskQueue),
+			"check that the worker has the same TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE"}
+	}
+	return finding{verdict: fine, text: fmt.Sprintf("%d alive, %d seen by Temporal", alive, len(queue.GetPollers()))}
+}
+
+func (d *doctor) bucket(ctx context.Context) finding {
+	if !d.config.S3.Configured() {
+		return finding{verdict: skipped, text: "S3_BUCKET is not set; tasks with files cannot be created"}
+	}
+	if err := d.objects.roundTrip(ctx); err != nil {
+		return finding{failure, fmt.Sprintf("bucket %s: %s", d.config.S3.Bucket, oneLine(err)),
+			"check S3_ENDPOINT, S3_REGION and the credentials; taskloom migrate makes a missing bucket"}
+	}
+	return finding{verdict: fine, text: fmt.Sprintf("bucket %s takes and gives objects", d.config.S3.Bucket)}
+}
+
+func (d *doctor) outbox(ctx context.Context) finding {
+	s, err := d.store.OutboxStats(ctx)
+	if err != nil {
+		return finding{verdict: skipped, text: "the database does not tell: " + oneLine(err)}
+	}
+	return outboxFinding(s.Rows, s.Oldest)
+}
+
+func outboxFinding(rows int64, oldest time.Duration) finding {
+	if rows == 0 {
+		return finding{verdict: fine, text: "empty"}
+	}
+	text := fmt.Sprintf("%d events wait for Temporal, the oldest for %s", rows, oldest.Round(time.Second))
+	const wayOut = "check that a worker runs and reaches Temporal; a bulk of new tasks drains by itself"
+	switch {
+	case oldest >= outboxFail:
+		return finding{failure, text, wayOut}
+	case oldest >= outboxWarn:
+		return finding{warning, text, wayOut}
+	}
+	return finding{verdict: fine, text: text}
+}
+
+func (d *doctor) lagging(ctx context.Context) finding {
+	s, err := d.store.OutboxStats(ctx)
+	if err != nil {
+		return finding{verdict: skipped, text: "the database does not tell: " + oneLine(err)}
+	}
+	if s.Lagging > 0 {
+		return finding{warning, fmt.Sprintf("%d tasks have events whose consequences are not written yet", s.Lagging),
+			"normal while work flows; if it stays, look at the worker's log and at these runs in the Temporal UI"}
+	}
+	return finding{verdict: fine, text: "none"}
+}
+
+// oneLine fits an error, without what only callers of the API need, into a
+// line.
+func oneLine(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}

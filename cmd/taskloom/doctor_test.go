@@ -1,0 +1,45 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+)
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	got := command(t, append(database(t), "TEMPORAL_ADDRESS=127.0.0.1:1"), "", "doctor")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.out, "ok    database")
+	require.Contains(t, got.out, "ok    schema")
+	require.Contains(t, got.out, "fail  temporal")
+	require.Contains(t, got.out, "→ check that Temporal runs there")
+	require.Contains(t, got.out, "→ start one: taskloom worker")
+	require.Contains(t, got.out, "skip  s3")
+
+	got = command(t, []string{"DATABASE_URL=" + dbtest.EmptyURL(t)}, "", "doctor")
+	require.Contains(t, got.out, "fail  schema")
+	require.Contains(t, got.out, "run: taskloom migrate")
+
+	got = command(t, []string{"DATABASE_URL=postgres://u:hunter2@127.0.0.1:1/db"}, "", "doctor")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.out, "fail  database")
+	require.NotContains(t, got.out, "hunter2")
+}
+
+func TestDoctorJudges(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[time.Duration]verdict{
+		0: fine, 999 * time.Millisecond: fine, -time.Second: warning, 29 * time.Second: warning,
+		30 * time.Second: failure, -time.Hour: failure,
+	} {
+		require.Equal(t, want, clockFinding(ahead).verdict, ahead)
+	}
+	require.Equal(t, fine, outboxFinding(0, 0).verdict)
+	require.Equal(t, fine, outboxFinding(9, 29*time.Second).verdict)
+	require.Equal(t, warning, outboxFinding(9, 30*time.Second).verdict)
+	require.Equal(t, failure, outboxFinding(9, 5*time.Minute).verdict)
+}

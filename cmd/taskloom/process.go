@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.temporal.io/sdk/client"
+
+	"github.com/taskloom/taskloom/internal/config"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// flushTimeout is how long the end of a process waits for telemetry.
+const flushTimeout = 5 * time.Second
+
+// process is what serve and worker have in common: settings, log, database,
+// Temporal, metrics and probes. Neither the database nor Temporal need be
+// there when it starts.
+type process struct {
+	config   config.Config
+	log      *slog.Logger
+	store    *store.Store
+	temporal client.Client
+	registry *prometheus.Registry
+	ready    *readiness
+	metrics  *http.Server
+	listener net.Listener
+	flushes  flushes
+}
+
+func (a *app) newProcess(ctx context.Context, name string, needs ...string) (*process, error) {
+	c, err := a.config(append(needs, "DATABASE_URL", "TEMPORAL_ADDRESS")...)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{config: c, log: newLogger(c, a.err, name)}
+	if p.listener, err = listen(ctx, "METRICS_ADDR", c.MetricsAddr); err != nil {
+		return nil, err
+	}
+	p.store, err = store.Open(ctx, c.DatabaseURL.Reveal(), store.Options{MaxConns: c.DatabaseMaxConns})
+	if err != nil {
+		return nil, errors.Join(err, p.listener.Close())
+	}
+	p.registry = newRegistry(p.store)
+	if p.flushes, err = startTelemetry(ctx, c, name, p.registry); err != nil {
+		return nil, errors.Join(err, p.listener.Close())
+	}
+	if p.temporal, err = newTemporal(c, p.log, p.registry); err != nil {
+		return nil, errors.Join(err, p.listener.Close())
+	}
+	p.ready = newReadiness(p.parts())
+	p.metrics = metricsServer(p.registry, p.ready)
+	return p, nil
+}
+
+// parts are what the process needs, by name.
+func (p *process) parts() map[string]func(context.Context) error {
+	parts := map[string]func(context.Context) error{
+		"database": p.store.Ping,
+		"schema":   func(ctx context.Context) error { return migrated(ctx, p.store) },
+		"temporal": func(ctx context.Context) error { return temporalAnswers(ctx, p.temporal) },
+	}
+	if p.config.S3.Configured() {
+		parts["s3"] = newObjects(p.config.S3).answers
+	}
+	return parts
+}
+
+// greet says in the log what is not there yet; the process waits for it.
+func (p *process) greet(ctx context.Context) {
+	for part, err := range p.ready.check(ctx) {
+		if err != nil && ctx.Err() == nil {
+			p.log.Warn("A part does not answer yet; see taskloom doctor.", "part", part, "error", err)
+		}
+	}
+}
+
+// close ends what is left when the work is over, in reverse.
+func (p *process) close() {
+	// The process's own context is over by now.
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	p.temporal.Close()
+	p.store.Close()
+	if err := p.flushes.run(ctx); err != nil {
+		p.log.Warn("Telemetry is lost.", "error", err)
+	}
+	_ = p.metrics.Close() // where serving did not begin
+	_ = p.listener.Close()
+	p.log.Info("Stopped.")
+}

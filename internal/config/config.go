@@ -1,0 +1,218 @@
+// Package config reads the settings of every process from the environment. It
+// tells all problems at once, each with its variable and the way out, and
+// keeps secrets from being printed.
+package config
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// Config are the settings of a process. What a command needs beyond their
+// being well-formed it asks for with Require.
+type Config struct {
+	// DatabaseURL is the app database, postgres://…
+	DatabaseURL Secret `env:"DATABASE_URL"`
+	// DatabaseMaxConns bounds the connections of the process.
+	DatabaseMaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16"`
+	// TemporalAddress is host:port. TLS, API key and the rest are the
+	// variables of Temporal's envconfig; see Temporal.
+	TemporalAddress   string `env:"TEMPORAL_ADDRESS"`
+	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" envDefault:"default"`
+	// TemporalUIURL is where operators find the Temporal Web UI.
+	TemporalUIURL string `env:"TEMPORAL_UI_URL"`
+	S3            S3     `envPrefix:"S3_"`
+	// RedisURL shares rate limits between API processes.
+	RedisURL Secret `env:"REDIS_URL"`
+	// Addr is where the API listens, MetricsAddr where Prometheus scrapes.
+	Addr        string `env:"ADDR" envDefault:"127.0.0.1:8080"`
+	MetricsAddr string `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090"`
+	// DrainDelay is how long the API goes on after /readyz says that it ends,
+	// for load balancers that must notice first.
+	DrainDelay time.Duration `env:"DRAIN_DELAY" envDefault:"0s"`
+	// PublicURL is the API's address as callers see it, without a final slash.
+	PublicURL string `env:"PUBLIC_URL"`
+	// SecretKey authenticates cursors; all API processes share it. 64
+	// hexadecimal digits.
+	SecretKey Secret `env:"SECRET_KEY"`
+	// LogLevel is debug, info, warn or error; LogFormat json or text.
+	LogLevel  string `env:"LOG_LEVEL" envDefault:"info"`
+	LogFormat string `env:"LOG_FORMAT" envDefault:"json"`
+
+	// environ is behind a pointer so that printing a Config does not show it.
+	environ *lookup
+}
+
+// S3 is the object store; it is configured when it has a bucket.
+type S3 struct {
+	// Endpoint is http(s)://host:port of the store; AWS itself when empty.
+	Endpoint        string `env:"ENDPOINT"`
+	Region          string `env:"REGION" envDefault:"us-east-1"`
+	Bucket          string `env:"BUCKET"`
+	AccessKeyID     Secret `env:"ACCESS_KEY_ID"`
+	SecretAccessKey Secret `env:"SECRET_ACCESS_KEY"`
+}
+
+// Configured reports whether there is an object store.
+func (s S3) Configured() bool { return s.Bucket != "" }
+
+// secretKeyBytes is the size of a decoded SECRET_KEY.
+const secretKeyBytes = 32
+
+// maxDrainDelay leaves requests some of the time that orchestrators give a
+// process to end.
+const maxDrainDelay = 20 * time.Second
+
+// Load reads the environment, a list of NAME=value. An empty variable counts
+// as unset. The error is a fault.Validation with every problem; a Config comes
+// with it, so that a command can add what it misses.
+func Load(environ []string) (Config, error) {
+	c := Config{environ: &lookup{}}
+	for _, pair := range environ {
+		if name, value, ok := strings.Cut(pair, "="); ok && value != "" {
+			(*c.environ)[name] = value
+		}
+	}
+	var p problems
+	if err := env.ParseWithOptions(&c, env.Options{Environment: *c.environ}); err != nil {
+		p.parse(err)
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + reachable(c.Addr)
+	}
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	c.check(&p)
+	return c, p.err()
+}
+
+// Key returns the decoded SecretKey.
+func (c Config) Key() []byte {
+	key, err := hex.DecodeString(c.SecretKey.Reveal())
+	if err != nil {
+		return nil // Load has told
+	}
+	return key
+}
+
+// Level returns the level of the log.
+func (c Config) Level() slog.Level {
+	var l slog.Level
+	_ = l.UnmarshalText([]byte(c.LogLevel)) // Load has told; info then
+	return l
+}
+
+func (c Config) check(p *problems) {
+	if u := c.DatabaseURL.Reveal(); u != "" {
+		// pgx's error names the URL without its password.
+		if _, err := pgxpool.ParseConfig(u); err != nil {
+			p.add("DATABASE_URL", "is no Postgres address; write postgres://user:password@host:5432/database: %s",
+				strings.ReplaceAll(err.Error(), "\n", " "))
+		}
+	}
+	if c.DrainDelay < 0 || c.DrainDelay > maxDrainDelay {
+		p.add("DRAIN_DELAY", "must be between 0s and %s", maxDrainDelay)
+	}
+	if c.DatabaseMaxConns < 1 || c.DatabaseMaxConns > 1000 {
+		p.add("DATABASE_MAX_CONNS", "must be between 1 and 1000")
+	}
+	for name, addr := range map[string]string{
+		"TEMPORAL_ADDRESS": c.TemporalAddress, "ADDR": c.Addr, "METRICS_ADDR": c.MetricsAddr,
+	} {
+		if _, _, err := net.SplitHostPort(addr); addr != "" && err != nil {
+			p.add(name, "%q is no address; write host:port, such as 127.0.0.1:8080", addr)
+		}
+	}
+	for name, u := range map[string]string{
+		"PUBLIC_URL": c.PublicURL, "TEMPORAL_UI_URL": c.TemporalUIURL, "S3_ENDPOINT": c.S3.Endpoint,
+	} {
+		if u != "" && !httpURL(u) {
+			p.add(name, "%q is no address of a web server; write https://host or http://host:port", u)
+		}
+	}
+	if k := c.SecretKey.Reveal(); k != "" {
+		if raw, err := hex.DecodeString(k); err != nil || len(raw) != secretKeyBytes {
+			p.add("SECRET_KEY", "must be 64 hexadecimal digits; make one with: openssl rand -hex 32")
+		}
+	}
+	if u := c.RedisURL.Reveal(); u != "" && !strings.HasPrefix(u, "redis://") && !strings.HasPrefix(u, "rediss://") {
+		p.add("REDIS_URL", "must begin with redis:// or rediss://")
+	}
+	if err := new(slog.Level).UnmarshalText([]byte(c.LogLevel)); err != nil {
+		p.add("LOG_LEVEL", "%q is no level; choose debug, info, warn or error", c.LogLevel)
+	}
+	if c.LogFormat != "json" && c.LogFormat != "text" {
+		p.add("LOG_FORMAT", "%q is no format; choose json or text", c.LogFormat)
+	}
+	c.S3.check(p)
+}
+
+func (s S3) check(p *problems) {
+	if s.Bucket == "" {
+		if s.Endpoint != "" || s.AccessKeyID != "" || s.SecretAccessKey != "" {
+			p.add("S3_BUCKET", "is not set, but other S3_ variables are; name the bucket or unset them all")
+		}
+		return
+	}
+	for name, value := range map[string]Secret{
+		"S3_ACCESS_KEY_ID": s.AccessKeyID, "S3_SECRET_ACCESS_KEY": s.SecretAccessKey,
+	} {
+		if value == "" {
+			p.add(name, "is not set, but S3_BUCKET is; give the credentials of the object store")
+		}
+	}
+}
+
+// reachable turns an address to listen on into one to call.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+func httpURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+}
+
+// problems collects what is wrong; the path of each is its variable.
+type problems struct{ found []fault.Problem }
+
+func (p *problems) add(name, format string, args ...any) {
+	p.found = append(p.found, fault.Problem{Path: name, Message: fmt.Sprintf(format, args...)})
+}
+
+// parse tells what env could not read into a number.
+func (p *problems) parse(err error) {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		p.add("environment", "%s", err)
+		return
+	}
+	for _, e := range all.Errors {
+		var one env.ParseError
+		switch {
+		case errors.As(e, &one) && one.Name == "DatabaseMaxConns":
+			p.add("DATABASE_MAX_CONNS", "must be a whole number")
+		case errors.As(e, &one) && one.Name == "DrainDelay":
+			p.add("DRAIN_DELAY", "must be a time span such as 5s")
+		default:
+			p.add("environment", "%s", e)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/config"
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+const key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+func found(t *testing.T, err error) map[string]string {
+	t.Helper()
+	var f *fault.Error
+	require.True(t, errors.As(err, &f), "%v", err)
+	out := map[string]string{}
+	for _, p := range f.Problems {
+		out[p.Path] = p.Message
+	}
+	return out
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(nil)
+	require.NoError(t, err)
+	require.Equal(t, "127.0.0.1:8080", c.Addr)
+	require.Equal(t, "127.0.0.1:9090", c.MetricsAddr)
+	require.Equal(t, "http://127.0.0.1:8080", c.PublicURL)
+	require.Equal(t, "default", c.TemporalNamespace)
+	require.Equal(t, slog.LevelInfo, c.Level())
+	require.False(t, c.S3.Configured())
+	require.False(t, c.Tracing())
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load([]string{
+		"DATABASE_URL=postgres://u:hunter2@db/app", "SECRET_KEY=" + key, "ADDR=:9999", "LOG_LEVEL=debug",
+		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=prod", "TEMPORAL_API_KEY=hunter2",
+		"S3_BUCKET=b", "S3_ACCESS_KEY_ID=a", "S3_SECRET_ACCESS_KEY=hunter2", "OTEL_TRACES_EXPORTER=console",
+		"METRICS_ADDR=", "no equals sign",
+	})
+	require.NoError(t, err)
+	require.Equal(t, "http://127.0.0.1:9999", c.PublicURL)
+	require.Equal(t, "127.0.0.1:9090", c.MetricsAddr, "empty counts as unset")
+	require.Len(t, c.Key(), 32)
+	require.Equal(t, slog.LevelDebug, c.Level())
+	require.True(t, c.S3.Configured())
+	require.True(t, c.Tracing())
+	require.Equal(t, "postgres://u:hunter2@db/app", c.DatabaseURL.Reveal())
+
+	o, err := c.Temporal()
+	require.NoError(t, err)
+	require.Equal(t, "temporal:7233", o.HostPort)
+	require.Equal(t, "prod", o.Namespace)
+	require.NotNil(t, o.Credentials)
+}
+
+func TestEveryProblemIsToldWithItsVariable(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load([]string{
+		"DATABASE_URL=postgres://u:hunter2@h:port/db", "DATABASE_MAX_CONNS=many", "TEMPORAL_ADDRESS=here",
+		"ADDR=8080", "METRICS_ADDR=9090", "PUBLIC_URL=ftp://x", "TEMPORAL_UI_URL=x", "S3_ENDPOINT=s3",
+		"REDIS_URL=http://x", "SECRET_KEY=hunter2", "LOG_LEVEL=loud", "LOG_FORMAT=xml",
+	})
+	problems := found(t, err)
+	for _, name := range []string{
+		"DATABASE_URL", "DATABASE_MAX_CONNS", "TEMPORAL_ADDRESS", "ADDR", "METRICS_ADDR", "PUBLIC_URL",
+		"TEMPORAL_UI_URL", "S3_ENDPOINT", "S3_BUCKET", "REDIS_URL", "SECRET_KEY", "LOG_LEVEL", "LOG_FORMAT",
+	} {
+		require.Contains(t, problems, name)
+		require.NotContains(t, problems[name], "hunter2")
+	}
+	require.Len(t, problems, 13)
+	require.Nil(t, c.Key(), "a broken key is no key")
+
+	_, err = config.Load([]string{"S3_BUCKET=b"})
+	require.Len(t, found(t, err), 2, "credentials")
+	_, err = config.Load([]string{"SECRET_KEY=abcd"})
+	require.Contains(t, found(t, err)["SECRET_KEY"], "64")
+}
+
+func TestRequire(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load([]string{"LOG_FORMAT=xml", "SECRET_KEY=" + key})
+	problems := found(t, c.Require(err, "DATABASE_URL", "TEMPORAL_ADDRESS", "SECRET_KEY"))
+	require.Len(t, problems, 3)
+	require.Contains(t, problems["DATABASE_URL"], "postgres://")
+	require.Contains(t, problems["TEMPORAL_ADDRESS"], "host:port")
+	require.Contains(t, problems, "LOG_FORMAT")
+
+	c, err = config.Load([]string{"DATABASE_URL=postgres://h/db"})
+	require.NoError(t, c.Require(err, "DATABASE_URL"))
+}
+
+func TestSecretsAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load([]string{"DATABASE_URL=postgres://u:hunter2@h/db", "REDIS_URL=redis://:hunter2@h",
+		"S3_BUCKET=b", "S3_ACCESS_KEY_ID=hunter2", "S3_SECRET_ACCESS_KEY=hunter2"})
+	require.NoError(t, err)
+	var log strings.Builder
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "url", c.DatabaseURL, "s3", c.S3)
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "url", c.DatabaseURL, "s3", c.S3)
+	raw, err := json.Marshal(c)
+	require.NoError(t, err)
+	for _, printed := range []string{
+		log.String(), string(raw), fmt.Sprint(c.DatabaseURL), fmt.Sprintf("%+v", c.S3), fmt.Sprintf("%#v", c.S3),
+		fmt.Sprintf("%s %q %v %+v %#v", c.DatabaseURL, c.DatabaseURL, c, c, c),
+	} {
+		require.NotContains(t, printed, "hunter2")
+	}
+}
