@@ -43,8 +43,10 @@ func (d *doctor) schema(ctx context.Context) finding {
 	case have < want:
 		return finding{failure, fmt.Sprintf("version %d, this binary needs %d", have, want), "run: taskloom migrate"}
 	case have > want:
-		return finding{warning, fmt.Sprintf("version %d, newer than this binary, which knows %d", have, want),
-			"fine during an upgrade; afterwards install the newer binary here too"}
+		return finding{
+			warning, fmt.Sprintf("version %d, newer than this binary, which knows %d", have, want),
+			"fine during an upgrade; afterwards install the newer binary here too",
+		}
 	}
 	return finding{verdict: fine, text: fmt.Sprintf("version %d", have)}
 }
@@ -77,12 +79,16 @@ func (d *doctor) temporalServer(ctx context.Context) finding {
 		return finding{failure, "TEMPORAL_ADDRESS is not set", "give host:port of the Temporal server"}
 	}
 	if err := temporalAnswers(ctx, d.temporal); err != nil {
-		return finding{failure, fmt.Sprintf("%s does not answer: %s", d.config.TemporalAddress, oneLine(err)),
-			"check that Temporal runs there and that TEMPORAL_ADDRESS (and TEMPORAL_TLS, TEMPORAL_API_KEY) is right"}
+		return finding{
+			failure, fmt.Sprintf("%s does not answer: %s", d.config.TemporalAddress, oneLine(err)),
+			"check that Temporal runs there and that TEMPORAL_ADDRESS (and TEMPORAL_TLS, TEMPORAL_API_KEY) is right",
+		}
 	}
 	if err := namespaceThere(ctx, d.temporal, d.config.TemporalNamespace); err != nil {
-		return finding{failure, fmt.Sprintf("namespace %s: %s", d.config.TemporalNamespace, oneLine(err)),
-			"make the namespace, or set TEMPORAL_NAMESPACE"}
+		return finding{
+			failure, fmt.Sprintf("namespace %s: %s", d.config.TemporalNamespace, oneLine(err)),
+			"make the namespace, or set TEMPORAL_NAMESPACE",
+		}
 	}
 	d.temporalUp = true
 	return finding{verdict: fine, text: fmt.Sprintf("%s answers, namespace %s is there",
@@ -96,8 +102,10 @@ func (d *doctor) searchAttributes(ctx context.Context) finding {
 	known, err := d.temporal.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: d.config.TemporalNamespace})
 	if err != nil {
-		return finding{warning, "Temporal does not tell: " + oneLine(err),
-			"the worker tells in its log whether they are missing"}
+		return finding{
+			warning, "Temporal does not tell: " + oneLine(err),
+			"the worker tells in its log whether they are missing",
+		}
 	}
 	var wrong []string
 	for name, want := range map[string]enums.IndexedValueType{
@@ -131,8 +139,10 @@ func (d *doctor) pollers(ctx context.Context) finding {
 		return finding{warning, "Temporal does not tell who polls: " + oneLine(err), "see the line on temporal"}
 	}
 	if len(queue.GetPollers()) == 0 {
-		return finding{failure, fmt.Sprintf("nobody polls the task queue %s", workflows.TaskQueue),
-			"check that the worker has the same TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE"}
+		return finding{
+			failure, fmt.Sprintf("nobody polls the task queue %s", workflows.TaskQueue),
+			"check that the worker has the same TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE",
+		}
 	}
 	return finding{verdict: fine, text: fmt.Sprintf("%d alive, %d seen by Temporal", alive, len(queue.GetPollers()))}
 }
@@ -142,8 +152,10 @@ func (d *doctor) bucket(ctx context.Context) finding {
 		return finding{verdict: skipped, text: "S3_BUCKET is not set; tasks with files cannot be created"}
 	}
 	if err := d.objects.roundTrip(ctx); err != nil {
-		return finding{failure, fmt.Sprintf("bucket %s: %s", d.config.S3.Bucket, oneLine(err)),
-			"check S3_ENDPOINT, S3_REGION and the credentials; taskloom migrate makes a missing bucket"}
+		return finding{
+			failure, fmt.Sprintf("bucket %s: %s", d.config.S3.Bucket, oneLine(err)),
+			"check S3_ENDPOINT, S3_REGION and the credentials; taskloom migrate makes a missing bucket",
+		}
 	}
 	return finding{verdict: fine, text: fmt.Sprintf("bucket %s takes and gives objects", d.config.S3.Bucket)}
 }
@@ -177,8 +189,10 @@ func (d *doctor) lagging(ctx context.Context) finding {
 		return finding{verdict: skipped, text: "the database does not tell: " + oneLine(err)}
 	}
 	if s.Lagging > 0 {
-		return finding{warning, fmt.Sprintf("%d tasks have events whose consequences are not written yet", s.Lagging),
-			"normal while work flows; if it stays, look at the worker's log and at these runs in the Temporal UI"}
+		return finding{
+			warning, fmt.Sprintf("%d tasks have events whose consequences are not written yet", s.Lagging),
+			"normal while work flows; if it stays, look at the worker's log and at these runs in the Temporal UI",
+		}
 	}
 	return finding{verdict: fine, text: "none"}
 }

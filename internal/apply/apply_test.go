@@ -237,6 +237,10 @@ func TestNULIsRefusedEverywhere(t *testing.T) {
 
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
+	for path, message := range problems(t, `organizations: [{slug: a, users: [{email: a@b.c, password: 424242424242}]}]`) {
+		require.Equal(t, "organizations[0].users[0].password", path)
+		require.NotContains(t, message, "4242")
+	}
 	d, err := apply.Read(full(t))
 	require.NoError(t, err)
 	raw, err := json.Marshal(d)

@@ -19,6 +19,7 @@ type decoder struct{ problems []fault.Problem }
 
 var (
 	rawType       = reflect.TypeFor[json.RawMessage]()
+	secretType    = reflect.TypeFor[Secret]()
 	rowType       = reflect.TypeFor[Row]()
 	unmarshalType = reflect.TypeFor[json.Unmarshaler]()
 )
@@ -124,6 +125,10 @@ func (d *decoder) repeated(path string, t tree) {
 func (d *decoder) scalar(path string, t tree, into reflect.Value) {
 	switch into.Kind() {
 	case reflect.String:
+		if into.Type() == secretType && t.kind != text {
+			d.add(path, "expected text; put it in quotes") // without repeating it
+			return
+		}
 		if d.expect(path, t, text) {
 			into.SetString(t.text)
 		}

@@ -103,8 +103,10 @@ func TestRequire(t *testing.T) {
 
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load([]string{"DATABASE_URL=postgres://u:hunter2@h/db", "REDIS_URL=redis://:hunter2@h",
-		"S3_BUCKET=b", "S3_ACCESS_KEY_ID=hunter2", "S3_SECRET_ACCESS_KEY=hunter2"})
+	c, err := config.Load([]string{
+		"DATABASE_URL=postgres://u:hunter2@h/db", "REDIS_URL=redis://:hunter2@h",
+		"S3_BUCKET=b", "S3_ACCESS_KEY_ID=hunter2", "S3_SECRET_ACCESS_KEY=hunter2",
+	})
 	require.NoError(t, err)
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "url", c.DatabaseURL, "s3", c.S3)

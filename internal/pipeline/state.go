@@ -45,8 +45,9 @@ type NodeState struct {
 	// Reworks counts the rejections that a review gave.
 	Reworks int `json:"reworks,omitempty"`
 	// Reason says why the node is escalated or quarantined, or that an admin
-	// skipped it. ReasonAutomation on a pending or deferred node says that its
-	// automation must run in this round too.
+	// skipped it. On a node that is still to open, ReasonAutomation says that
+	// its automation must run in this round too, and ReasonPrepared that it is
+	// done.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -60,6 +61,7 @@ const (
 	ReasonPerson     = "person"
 	ReasonNoTarget   = "nothing_to_return"
 	ReasonSkipped    = "skipped"
+	ReasonPrepared   = "prepared"
 )
 
 // Status returns the stored status of the task.

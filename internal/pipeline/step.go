@@ -48,7 +48,9 @@ func Step(g Graph, s State, e Event) (State, []Change) {
 	}
 	var changes []Change
 	for i, n := range w.s.Nodes {
-		if !n.same(before[i]) || own.told && (own.node == 0 || own.node == i+1) {
+		// A claim is a command's to write, never a consequence.
+		told := own.told && (own.node == 0 || own.node == i+1) && n.Status != task.NodeClaimed
+		if told || !n.same(before[i]) {
 			changes = append(changes, Change{Seq: e.Seq, Node: n})
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/taskloom/taskloom/internal/form"
 )
@@ -32,9 +31,9 @@ const (
 type Problem struct {
 	// Node is the key of the node it is about, of the source for an edge;
 	// empty when it is about the whole.
-	Node string `json:"node,omitempty"`
+	Node string `json:"node"`
 	// Field is the name of the field it is about, if any.
-	Field string `json:"field,omitempty"`
+	Field string `json:"field"`
 	// Path is the place in the document: "nodes[2].fields[0].options[1]".
 	Path string `json:"path"`
 	// Message says what is wrong there and what is expected.
@@ -151,14 +150,14 @@ func (v *validation) sorted() []Problem {
 }
 
 func (v *validation) head() {
-	switch n := utf8.RuneCountInString(v.d.Name); {
-	case blank(v.d.Name):
+	if blank(v.d.Name) {
 		v.whole("name", "the pipeline needs a name")
-	case n > MaxName:
-		v.whole("name", "the name has %d characters; at most %d are allowed", n, MaxName)
 	}
-	if n := utf8.RuneCountInString(v.d.Description); n > MaxDescription {
-		v.whole("description", "the description has %d characters; at most %d are allowed", n, MaxDescription)
+	if m := misfit("name", v.d.Name, MaxName); m != "" {
+		v.whole("name", "%s", m)
+	}
+	if m := misfit("description", v.d.Description, MaxDescription); m != "" {
+		v.whole("description", "%s", m)
 	}
 	switch v.d.Runs {
 	case "", RunsAtCreation, RunsOnFirstClaim:

@@ -34,6 +34,9 @@ func (v *validation) edges() {
 		}
 		if e.When != nil {
 			for _, p := range e.When.Problems(v.knownAt(from, okFrom)) {
+				if okFrom && v.d.Nodes[from].Kind == KindStart && strings.HasSuffix(p.Path, "/field") {
+					p.Message += "; out of start, those that are seeded or static"
+				}
 				v.atEdge(i, "when", p.Field, dotted(p.Path), "%s", p.Message)
 			}
 		}
@@ -105,7 +108,7 @@ func dotted(pointer string) string {
 		return ""
 	}
 	var b strings.Builder
-	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if n, err := strconv.Atoi(part); err == nil {
 			b.WriteString(index(n))
 			continue

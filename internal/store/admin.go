@@ -123,6 +123,13 @@ func (s *Store) resolve(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow
 	switch e.Outcome {
 	case pipeline.ResolveRequeue:
 		e.Iteration++
+		p, err := s.Version(ctx, t.VersionID)
+		if err != nil {
+			return err
+		}
+		if def, _ := p.Node(n.Key); def.Automated() {
+			to = task.NodeDeferred
+		}
 	case pipeline.ResolveSkip:
 		to, passed = task.NodeNA, true
 	case pipeline.ResolveAccept:
@@ -213,7 +220,10 @@ func (s *Store) FailByOperator(ctx context.Context, taskID int64) error {
 		if err := t.fail(ctx, tx, 0, "the run was cancelled by an operator", false); err != nil {
 			return err
 		}
-		t.AppliedSeq = t.Seq
+		// The run is gone: what it still had to do is done here.
+		if err := s.catchUp(ctx, tx, t); err != nil {
+			return err
+		}
 		return t.refresh(ctx, tx)
 	})
 }

@@ -28,7 +28,11 @@ type LoadedTask struct {
 	Status task.Status
 }
 
-// LoadTask rebuilds a task's state from its rows; NotFound when there is none.
+// LoadTask rebuilds a task's state; NotFound when there is none.
+//
+// While events wait to be applied, the rows already show what their commands
+// wrote, so the state is folded from the journal: a run that took the rows for
+// it would see the effect of an event before its cause.
 func (s *Store) LoadTask(ctx context.Context, taskID int64) (LoadedTask, error) {
 	var l LoadedTask
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
@@ -36,20 +40,87 @@ func (s *Store) LoadTask(ctx context.Context, taskID int64) (LoadedTask, error) 
 		if err != nil {
 			return err
 		}
-		l = LoadedTask{TaskID: t.ID, OrgID: t.OrgID, PipelineID: t.PipelineID, VersionID: t.VersionID, Seq: t.Seq, Status: t.Status}
 		p, err := s.Version(ctx, t.VersionID)
 		if err != nil {
 			return err
 		}
-		l.PipelineName, l.Graph = p.Definition.Name, p.Graph
-		l.State = pipeline.State{Seq: t.AppliedSeq, Failed: t.Status == task.Failed, Held: t.Held, Touched: t.Touched}
-		if err := tx.QueryRow(ctx, `SELECT start_skipped FROM tasks WHERE id = $1`, taskID).Scan(&l.State.StartSkipped); err != nil {
-			return err
+		l = LoadedTask{
+			TaskID: t.ID, OrgID: t.OrgID, PipelineID: t.PipelineID, VersionID: t.VersionID,
+			PipelineName: p.Definition.Name, Graph: p.Graph, Seq: t.Seq, Status: t.Status,
 		}
-		l.State.Nodes, err = loadNodes(ctx, tx, taskID, p.Graph)
+		l.State, err = t.state(ctx, tx, p.Graph)
 		return err
 	})
 	return l, err
+}
+
+// state returns where the locked task stood after the last applied event.
+func (t *lockedTask) state(ctx context.Context, tx pgx.Tx, g pipeline.Graph) (pipeline.State, error) {
+	st := pipeline.State{Seq: t.AppliedSeq, Failed: t.Status == task.Failed, Held: t.Held, Touched: t.Touched}
+	if err := tx.QueryRow(ctx, `SELECT start_skipped FROM tasks WHERE id = $1`, t.ID).Scan(&st.StartSkipped); err != nil {
+		return st, err
+	}
+	rows, err := loadNodes(ctx, tx, t.ID, g)
+	if err != nil {
+		return st, err
+	}
+	if t.AppliedSeq == t.Seq {
+		st.Nodes = rows
+		return st, nil
+	}
+	events, err := journalBetween(ctx, tx, t.ID, 0, t.AppliedSeq)
+	if err != nil {
+		return st, err
+	}
+	if st, err = pipeline.Fold(g, st.StartSkipped, events); err != nil {
+		return st, fmt.Errorf("fold the journal of task %d: %w", t.ID, err)
+	}
+	for i, row := range rows {
+		if n := &st.Nodes[i]; n.Status == row.Status {
+			n.LeaseEnds, n.SLAEnds = row.LeaseEnds, row.SLAEnds
+		}
+	}
+	return st, nil
+}
+
+// catchUp applies every event of the locked task that waits, as its run would.
+func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
+	p, err := s.Version(ctx, t.VersionID)
+	if err != nil {
+		return err
+	}
+	st, err := t.state(ctx, tx, p.Graph)
+	if err != nil {
+		return err
+	}
+	events, err := journalBetween(ctx, tx, t.ID, t.AppliedSeq, t.Seq)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		var changes []pipeline.Change
+		st, changes = pipeline.Step(p.Graph, st, e)
+		if err := s.writeChanges(ctx, tx, t, changes); err != nil {
+			return err
+		}
+	}
+	t.AppliedSeq = t.Seq
+	return nil
+}
+
+// journalBetween reads the events after seq from, up to and with seq to.
+func journalBetween(ctx context.Context, q querier, taskID, from, to int64) ([]pipeline.Event, error) {
+	rows, _ := q.Query(ctx, `SELECT `+eventColumns+` FROM task_events e
+		WHERE e.task_id = $1 AND e.seq > $2 AND e.seq <= $3 ORDER BY e.seq`, taskID, from, to)
+	return pgx.CollectRows(rows, scanEvent)
+}
+
+func scanEvent(row pgx.CollectableRow) (pipeline.Event, error) {
+	var e pipeline.Event
+	var lease *time.Time
+	err := row.Scan(eventFields(&e, &lease)...)
+	e.LeaseEnds = orZero(lease)
+	return e, err
 }
 
 // lockAnyTask locks a task by its id alone.
@@ -116,13 +187,7 @@ func eventFields(e *pipeline.Event, lease **time.Time) []any {
 func (s *Store) LoadEvents(ctx context.Context, taskID, after int64, limit int) ([]pipeline.Event, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+eventColumns+` FROM task_events e
 		WHERE e.task_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3`, taskID, after, limit)
-	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (pipeline.Event, error) {
-		var e pipeline.Event
-		var lease *time.Time
-		err := row.Scan(eventFields(&e, &lease)...)
-		e.LeaseEnds = orZero(lease)
-		return e, err
-	})
+	events, err := pgx.CollectRows(rows, scanEvent)
 	return events, translate(err)
 }
 

@@ -475,3 +475,45 @@ func TestReconcileRingsWhatLags(t *testing.T) {
 		require.Equal(t, store.TopicSync, d.Topic)
 	}
 }
+
+// TestALostRunSeesCausesBeforeEffects rebuilds a run between two commands that
+// it has not applied: the rejection must stay a rejection.
+func TestALostRunSeesCausesBeforeEffects(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	ada, rita := b.Contributors[0], b.Reviewers[0]
+	c := b.claim(ada, pipeline.KindSubtask)
+	_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
+	require.NoError(t, err)
+	b.settle(id)
+	rc := b.claim(rita, pipeline.KindReview)
+	_, err = b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictReject})
+	require.NoError(t, err)
+	l, err := b.Store.LoadTask(ctx, id)
+	require.NoError(t, err)
+	require.Less(t, l.State.Seq, l.Seq-1, "claim and verdict both wait")
+	n, _ := l.State.Node("check")
+	require.Equal(t, task.NodeAvailable, n.Status, "neither has happened yet")
+
+	n, _ = b.settle(id).Node("solve")
+	require.Equal(t, task.NodeAvailable, n.Status)
+	require.Equal(t, 2, n.Iteration)
+	require.Equal(t, ada, n.ReservedFor)
+	b.checked()
+}
+
+func TestAnOperatorsCancellationAppliesWhatWaited(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
+	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
+	require.NoError(t, err)
+	require.NoError(t, b.Store.FailByOperator(ctx, id))
+	require.NoError(t, b.Store.FailByOperator(ctx, id), "once is enough")
+	require.Equal(t, task.Failed, b.status(id).Status)
+	b.checked()
+}

@@ -123,18 +123,13 @@ func (s *Store) checkJournal(ctx context.Context, id int64) ([]Violation, error)
 	if err != nil || l.Seq != l.State.Seq {
 		return nil, err
 	}
-	folded, err := pipeline.Start(l.Graph, l.State.StartSkipped)
+	events, err := journalBetween(ctx, s.pool, id, 0, l.Seq)
+	if err != nil {
+		return nil, translate(err)
+	}
+	folded, err := pipeline.Fold(l.Graph, l.State.StartSkipped, events)
 	if err != nil {
 		return nil, err
-	}
-	for folded.Seq < l.Seq {
-		events, err := s.LoadEvents(ctx, id, folded.Seq, 1000)
-		if err != nil || len(events) == 0 {
-			return nil, err
-		}
-		for _, e := range events {
-			folded, _ = pipeline.Step(l.Graph, folded, e)
-		}
 	}
 	var out []Violation
 	for i, have := range l.State.Nodes {

@@ -1,5 +1,7 @@
 package task
 
+import "slices"
+
 // NodeStatus is the status of one node of one task (spec section 3).
 type NodeStatus string
 
@@ -31,7 +33,7 @@ func (s NodeStatus) Settled() bool { return s == NodeFinished || s == NodeNA }
 // A status may always be written again as itself.
 var moves = map[NodeStatus][]NodeStatus{
 	NodePending:     {NodeAvailable, NodeDeferred, NodeNA, NodeQuarantined},
-	NodeDeferred:    {NodeAvailable, NodeFinished, NodeEscalated, NodeQuarantined, NodePending, NodeNA},
+	NodeDeferred:    {NodeAvailable, NodeSubmitted, NodeFinished, NodeEscalated, NodeQuarantined, NodePending, NodeNA},
 	NodeAvailable:   {NodeClaimed, NodeEscalated, NodeQuarantined, NodePending, NodeNA},
 	NodeClaimed:     {NodeAvailable, NodeSubmitted, NodeEscalated, NodeQuarantined, NodePending, NodeNA},
 	NodeSubmitted:   {NodeFinished, NodeAvailable, NodeDeferred, NodePending, NodeEscalated, NodeQuarantined, NodeNA},
@@ -43,15 +45,7 @@ var moves = map[NodeStatus][]NodeStatus{
 
 // CanMove reports whether a node may go from s to next.
 func (s NodeStatus) CanMove(next NodeStatus) bool {
-	if s == next {
-		return true
-	}
-	for _, n := range moves[s] {
-		if n == next {
-			return true
-		}
-	}
-	return false
+	return s == next || slices.Contains(moves[s], next)
 }
 
 // Summary is the node_summary of a task: how many of its nodes are in each

@@ -3,6 +3,8 @@
 // DESIGN section 6). It does no I/O and reads no clock.
 package task
 
+import "slices"
+
 // Status is the status of a task (spec section 3).
 type Status string
 
@@ -23,14 +25,7 @@ func Statuses() []Status {
 }
 
 // Valid reports whether s is a task status of the spec.
-func (s Status) Valid() bool {
-	for _, v := range Statuses() {
-		if s == v {
-			return true
-		}
-	}
-	return false
-}
+func (s Status) Valid() bool { return slices.Contains(Statuses(), s) }
 
 // Terminal reports whether a task of this status will not move again by
 // itself.

@@ -1,0 +1,84 @@
+package pipeline_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	d, err := pipeline.Parse([]byte(`{"name":"P","nodes":[{"key":"a","kind":"subtask","lease":"90s","max_rework":0}],"edges":[{"from":"a","to":"b"}]}`))
+	require.NoError(t, err)
+	require.Equal(t, 90*time.Second, d.Nodes[0].LeaseFor())
+	require.Zero(t, d.Nodes[0].MaxReworks())
+	for name, doc := range map[string]string{
+		"unknown key":                 `{"name":"P","color":"red"}`,
+		"unknown key of a node":       `{"nodes":[{"key":"a","colour":"red"}]}`,
+		"more data":                   `{"name":"P"} {}`,
+		"no JSON":                     `name: P`,
+		"nothing":                     ``,
+		"another type":                `[]`,
+		"span as a number":            `{"nodes":[{"lease":30}]}`,
+		"span without a unit":         `{"nodes":[{"lease":"30"}]}`,
+		"span beyond what Go can say": `{"nodes":[{"lease":"9999999999h"}]}`,
+	} {
+		_, err := pipeline.Parse([]byte(doc))
+		require.Error(t, err, name)
+	}
+	_, err = pipeline.Parse([]byte(`{"nodes":[{"lease":"soon"}]}`))
+	require.ErrorContains(t, err, `"soon" is no time span; write it as "30m" or "2h"`)
+}
+
+func TestADefinitionSurvivesJSON(t *testing.T) {
+	t.Parallel()
+	d := sound()
+	rework := 0
+	d.Nodes[nCheck].MaxRework, d.Nodes[nExtra].SLA = &rework, pipeline.Duration(36*time.Hour)
+	b, err := json.Marshal(d)
+	require.NoError(t, err)
+	read, err := pipeline.Parse(b)
+	require.NoError(t, err)
+	require.Equal(t, d, read)
+	require.Contains(t, string(b), `"sla":"36h0m0s"`)
+	require.NotContains(t, string(b), "lease")
+}
+
+func TestDefaultsOfANode(t *testing.T) {
+	t.Parallel()
+	var n pipeline.Node
+	require.Equal(t, 30*time.Minute, n.LeaseFor())
+	require.Equal(t, 4*time.Hour, n.ReserveFor())
+	require.Equal(t, 3, n.MaxReworks())
+	n.Reserve = pipeline.Duration(time.Hour)
+	require.Equal(t, time.Hour, n.ReserveFor())
+}
+
+func TestWhoFillsANodeIn(t *testing.T) {
+	t.Parallel()
+	f := func(in ...form.Input) pipeline.Node {
+		n := pipeline.Node{Kind: pipeline.KindSubtask}
+		for _, i := range in {
+			n.Fields = append(n.Fields, form.Field{Input: i})
+		}
+		return n
+	}
+	for _, c := range []struct {
+		node             pipeline.Node
+		automated, human bool
+	}{
+		{f(form.Contributor), false, true},
+		{f(form.Seeded, form.Static), false, false},
+		{f(form.LLM), true, false},
+		{f(form.LLM, form.Contributor), true, true},
+		{pipeline.Node{Kind: pipeline.KindReview}, false, true},
+	} {
+		require.Equal(t, c.automated, c.node.Automated(), "%+v", c.node)
+		require.Equal(t, c.human, c.node.Human(), "%+v", c.node)
+	}
+}

@@ -1,0 +1,102 @@
+package pipeline_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+func TestNewGraph(t *testing.T) {
+	t.Parallel()
+	g := pipeline.NewGraph(sound())
+	want := []pipeline.GraphNode{
+		{Key: "start", Kind: pipeline.KindStart, Next: []int{1}},
+		{Key: "solve", Kind: pipeline.KindSubtask, Next: []int{2, 3}, Prev: []int{0}, Automated: true},
+		{Key: "polish", Kind: pipeline.KindSubtask, Next: []int{4}, Prev: []int{1}},
+		{Key: "extra", Kind: pipeline.KindSubtask, Next: []int{5}, Prev: []int{1}},
+		{Key: "check", Kind: pipeline.KindReview, Next: []int{5}, Prev: []int{2}, Reviews: []int{1, 2}, MaxRework: 3},
+		{Key: "end", Kind: pipeline.KindEnd, Prev: []int{3, 4}},
+	}
+	require.Equal(t, want, g.Nodes)
+	require.Equal(t, 4, g.Index("check"))
+	require.Equal(t, -1, g.Index("nowhere"))
+	for range 20 {
+		require.Equal(t, g, pipeline.NewGraph(sound()), "a version has one graph")
+	}
+}
+
+func TestAGraphHoldsNoForms(t *testing.T) {
+	t.Parallel()
+	b, err := json.Marshal(pipeline.NewGraph(sound()))
+	require.NoError(t, err)
+	require.NotContains(t, string(b), "question")
+	require.NotContains(t, string(b), "wants_extra")
+}
+
+func TestAGraphFromElsewhereIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{
+		`{"nodes":[{"key":"a","kind":"start","next":[1]}]}`,
+		`{"nodes":[{"key":"a","kind":"start","prev":[-1]}]}`,
+		`{"nodes":[{"key":"a","kind":"review","reviews":[7]}]}`,
+		`{"nodes":7}`,
+	} {
+		require.Error(t, json.Unmarshal([]byte(doc), new(pipeline.Graph)), doc)
+	}
+}
+
+// NewGraph is for valid definitions, and yet nothing makes it fall over.
+func TestNewGraphOfNonsense(t *testing.T) {
+	t.Parallel()
+	for _, d := range []pipeline.Definition{
+		{},
+		{Edges: []pipeline.Edge{{From: "a", To: "b"}}},
+		{Nodes: []pipeline.Node{{Key: "a"}, {Key: "a"}}, Edges: []pipeline.Edge{{From: "a", To: "a"}}},
+		{
+			Nodes: []pipeline.Node{{Key: "a", Kind: pipeline.KindReview, Reviews: []pipeline.Target{{Node: "b"}, {Node: "x"}}}, {Key: "b"}},
+			Edges: []pipeline.Edge{{From: "a", To: "b"}, {From: "b", To: "a"}},
+		},
+		{Nodes: []pipeline.Node{{Key: "r", Kind: pipeline.KindReview, Reviews: []pipeline.Target{{Node: "r"}}}}},
+	} {
+		require.NotPanics(t, func() {
+			g := pipeline.NewGraph(d)
+			if _, err := pipeline.Start(g, nil); len(g.Nodes) == 0 {
+				require.ErrorIs(t, err, pipeline.ErrNoEntry)
+			}
+		})
+	}
+}
+
+func TestStartNeedsAWay(t *testing.T) {
+	t.Parallel()
+	g := pipeline.NewGraph(sound())
+	_, err := pipeline.Start(g, []string{"solve"})
+	require.ErrorIs(t, err, pipeline.ErrNoEntry)
+	_, err = pipeline.Start(g, []string{"elsewhere"})
+	require.NoError(t, err)
+	_, err = pipeline.Fold(g, []string{"solve"}, nil)
+	require.ErrorIs(t, err, pipeline.ErrNoEntry)
+}
+
+func TestCompile(t *testing.T) {
+	t.Parallel()
+	p := pipeline.Compile(sound())
+	require.Equal(t, form.Values{"guide": json.RawMessage(`"Show your steps."`)}, p.Statics())
+	n, ok := p.Node("check")
+	require.True(t, ok)
+	require.Equal(t, pipeline.KindReview, n.Kind)
+	_, ok = p.Node("nowhere")
+	require.False(t, ok)
+	require.NotNil(t, p.Form("solve"))
+	require.Nil(t, p.Form("check"))
+	require.Len(t, p.Seed.Fields(), 7, "every subtask's fields")
+
+	require.Nil(t, p.Skipped("start", nil))
+	require.Nil(t, p.Skipped("solve", form.Values{"wants_extra": json.RawMessage(`true`)}))
+	require.Equal(t, []string{"extra"}, p.Skipped("solve", form.Values{"wants_extra": json.RawMessage(`false`)}))
+	require.Equal(t, []string{"extra"}, p.Skipped("solve", nil))
+}

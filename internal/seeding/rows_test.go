@@ -1,0 +1,166 @@
+package seeding_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/seeding"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// compiled is a pipeline with two entry nodes: easy takes what is not hard,
+// hard only what is. `level` null opens neither.
+func compiled(t *testing.T) *pipeline.Pipeline {
+	t.Helper()
+	d, err := pipeline.Parse([]byte(`{
+		"name": "Levels",
+		"nodes": [
+			{"key": "start", "kind": "start"},
+			{"key": "easy", "kind": "subtask", "fields": [
+				{"name": "question", "title": "The question", "type": "short_text", "input": "seeded", "required": true, "rules": {"max_chars": 10}},
+				{"name": "level", "type": "integer", "input": "seeded"},
+				{"name": "note", "type": "short_text", "input": "static", "value": "fixed"},
+				{"name": "a", "type": "short_text", "input": "contributor"}]},
+			{"key": "hard", "kind": "subtask", "fields": [{"name": "b", "type": "short_text", "input": "contributor"}]},
+			{"key": "end", "kind": "end"}],
+		"edges": [
+			{"from": "start", "to": "easy", "when": {"field": "level", "op": "eq", "value": 1}},
+			{"from": "start", "to": "hard", "when": {"field": "level", "op": "eq", "value": 2}},
+			{"from": "easy", "to": "end"}, {"from": "hard", "to": "end"}]}`))
+	require.NoError(t, err)
+	require.Empty(t, pipeline.Validate(d, pipeline.Options{}))
+	return pipeline.Compile(d)
+}
+
+func item(t *testing.T, doc string) seeding.Item {
+	t.Helper()
+	var v form.Values
+	require.NoError(t, json.Unmarshal([]byte(doc), &v))
+	return seeding.Item{Fields: v}
+}
+
+func items(t *testing.T, docs ...string) []seeding.Item {
+	t.Helper()
+	var out []seeding.Item
+	for _, d := range docs {
+		out = append(out, item(t, d))
+	}
+	return out
+}
+
+func places(errs []seeding.ItemError) []string {
+	out := make([]string, len(errs))
+	for i, e := range errs {
+		out[i] = fmt.Sprintf("%d %s", e.Index, e.FieldName)
+	}
+	return out
+}
+
+func TestGoodRowsStartWhereTheirValuesLead(t *testing.T) {
+	t.Parallel()
+	rows, errs := seeding.Rows(compiled(t), items(t, `{"question": "q", "level": 1}`, `{"question": "r", "level": 2}`, `{"question": "s", "level": 1}`))
+	require.Empty(t, errs)
+	require.Len(t, rows, 3)
+	for i, want := range []string{"easy", "hard", "easy"} {
+		require.Equal(t, i, rows[i].Index)
+		for _, n := range rows[i].State.Nodes {
+			require.Equal(t, n.Key == want, n.Status == task.NodeAvailable, "row %d node %s is %s", i, n.Key, n.Status)
+		}
+	}
+	require.JSONEq(t, `"r"`, string(rows[1].Input["question"]))
+}
+
+func TestErrorsAreOrderedByIndexThenField(t *testing.T) {
+	t.Parallel()
+	rows, errs := seeding.Rows(compiled(t), items(t,
+		`{"zzz": 1, "question": 5, "aaa": 1, "level": "x"}`,
+		`{"question": "q", "level": 1}`,
+		`{}`,
+		`{"question": "much too long for the rule", "level": 1}`,
+	))
+	require.Len(t, rows, 1)
+	require.Equal(t, 1, rows[0].Index)
+	require.Equal(t, []string{"0 aaa", "0 level", "0 question", "0 zzz", "2 question", "3 question"}, places(errs))
+	for _, e := range errs {
+		require.NotEmpty(t, e.Message)
+	}
+}
+
+func TestWhatIsNoColumnIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"note", "a", "b", "The question"} {
+		doc := fmt.Sprintf(`{"question": "q", "level": 1, %q: "x"}`, name)
+		rows, errs := seeding.Rows(compiled(t), items(t, doc))
+		require.Empty(t, rows, name)
+		require.Equal(t, []string{"0 " + name}, places(errs))
+	}
+}
+
+func TestNoRouteOutOfStartIsAnErrorOfTheItem(t *testing.T) {
+	t.Parallel()
+	rows, errs := seeding.Rows(compiled(t), items(t, `{"question": "q", "level": 3}`, `{"question": "q"}`, `{"question": "q", "level": 3}`))
+	require.Empty(t, rows)
+	require.Equal(t, []string{"0 ", "1 ", "2 "}, places(errs))
+	require.Contains(t, errs[0].Message, "start")
+}
+
+func TestProblemsOfTheReaderCount(t *testing.T) {
+	t.Parallel()
+	bad := item(t, `{"question": "q", "level": 1}`)
+	bad.Problems = []form.Problem{{Field: "level", Message: "is given twice"}}
+	rows, errs := seeding.Rows(compiled(t), []seeding.Item{bad})
+	require.Empty(t, rows)
+	require.Equal(t, []seeding.ItemError{{Index: 0, FieldName: "level", Message: "is given twice"}}, errs)
+}
+
+func TestAnItemReportsABoundedNumberOfErrors(t *testing.T) {
+	t.Parallel()
+	bad := item(t, `{"question": "q", "level": 1}`)
+	for i := range 1000 {
+		bad.Problems = append(bad.Problems, form.Problem{Field: fmt.Sprintf("f%04d", i), Message: "m"})
+	}
+	_, errs := seeding.Rows(compiled(t), []seeding.Item{bad})
+	require.Len(t, errs, 21)
+	require.Empty(t, errs[0].FieldName)
+	require.Contains(t, errs[0].Message, "1000")
+}
+
+func TestFieldNamesCanBeAnsweredAndStored(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 5000)
+	_, errs := seeding.Rows(compiled(t), []seeding.Item{{Fields: form.Values{
+		"question": json.RawMessage(`"q"`), "level": json.RawMessage(`1`),
+		"nul\x00": json.RawMessage(`1`), long: json.RawMessage(`1`),
+	}}})
+	require.Equal(t, "nul\uFFFD", errs[0].FieldName)
+	require.Equal(t, strings.Repeat("ä", 200)+"…", errs[1].FieldName)
+	for _, e := range errs {
+		require.NotContains(t, e.Message, "\x00")
+		require.Less(t, len(e.Message), 1000)
+	}
+}
+
+func TestNoItemsNoRows(t *testing.T) {
+	t.Parallel()
+	rows, errs := seeding.Rows(compiled(t), nil)
+	require.Empty(t, rows)
+	require.Empty(t, errs)
+}
+
+func BenchmarkRows(b *testing.B) {
+	p := compiled(&testing.T{})
+	batch := make([]seeding.Item, 5000)
+	for i := range batch {
+		batch[i] = seeding.Item{Fields: form.Values{"question": json.RawMessage(`"what?"`), "level": json.RawMessage(`1`)}}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		seeding.Rows(p, batch)
+	}
+}
