@@ -8,11 +8,7 @@ import (
 
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
-	"github.com/taskloom/taskloom/internal/task"
 )
-
-// journalPage is how many events one query brings.
-const journalPage = 500
 
 // TaskStore is what task activities need of Postgres. Each write is fenced by
 // the task's applied_seq, so that doing it again changes nothing.
@@ -37,43 +33,8 @@ func (a *Tasks) LoadTask(ctx context.Context, in TaskRef) (LoadTaskResult, error
 	if err != nil {
 		return LoadTaskResult{}, outward(ctx, err)
 	}
-	holders, err := a.holders(ctx, t)
-	if err != nil {
-		return LoadTaskResult{}, outward(ctx, err)
-	}
-	return LoadTaskResult{
-		PipelineID: t.PipelineID, PipelineName: t.PipelineName,
-		Graph: t.Graph, State: wireState(t.State), Seq: t.Seq, Holders: holders,
-	}, nil
-}
-
-// holders finds in the journal who made the claims that hold nodes now. Most
-// runs load a task that nobody has claimed yet and pay nothing for it.
-func (a *Tasks) holders(ctx context.Context, t store.LoadedTask) ([]Holder, error) {
-	claimed := 0
-	for _, n := range t.State.Nodes {
-		if n.Status == task.NodeClaimed {
-			claimed++
-		}
-	}
-	var out []Holder
-	for after := int64(0); len(out) < claimed; {
-		events, err := a.Store.LoadEvents(ctx, t.TaskID, after, journalPage)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range events {
-			n, _ := t.State.Node(e.Node)
-			if e.Kind == pipeline.EventClaim && n.Status == task.NodeClaimed && n.Claim == e.Claim {
-				out = append(out, Holder{Node: e.Node, Claim: e.Claim, User: e.Actor})
-			}
-			after = e.Seq
-		}
-		if len(events) < journalPage {
-			break
-		}
-	}
-	return out, nil
+	out, err := a.loaded(ctx, t)
+	return out, outward(ctx, err)
 }
 
 // LoadEvents reads a page of a task's journal.
@@ -87,6 +48,9 @@ func (a *Tasks) LoadEvents(ctx context.Context, in LoadEventsInput) (LoadEventsR
 
 // ApplyStep writes what follows from a run of events.
 func (a *Tasks) ApplyStep(ctx context.Context, in ApplyStepInput) (StepResult, error) {
+	if err := a.unwire(ctx, in.TaskID, in.Changes); err != nil {
+		return StepResult{}, outward(ctx, err)
+	}
 	out, err := a.Store.ApplyStep(ctx, in)
 	return out, outward(ctx, err)
 }

@@ -74,7 +74,7 @@ func TestStepGoesToTheStoreAndBack(t *testing.T) {
 
 func TestLoadTaskFindsWhoHoldsWhat(t *testing.T) {
 	t.Parallel()
-	s := &stub{task: store.LoadedTask{TaskID: 1, State: pipeline.State{Seq: 1202, Nodes: []pipeline.NodeState{
+	s := &stub{task: store.LoadedTask{TaskID: 1, Seq: 1201, State: pipeline.State{Seq: 1201, Nodes: []pipeline.NodeState{
 		{Key: "left", Status: task.NodeClaimed, Claim: "new"},
 		{Key: "right", Status: task.NodeEscalated, Reason: "Ada was rude"},
 	}}}}
@@ -107,7 +107,7 @@ func TestEventsLeaveWithoutWhatPeopleWrote(t *testing.T) {
 	s := &stub{events: []pipeline.Event{
 		{Seq: 1, Kind: pipeline.EventEscalate, Reason: pipeline.ReasonSLA},
 		{Seq: 2, Kind: pipeline.EventEscalate, Reason: "Ada was rude"},
-		{Seq: 3, Kind: pipeline.EventClaim},
+		{Seq: 3, Kind: pipeline.EventRelease, Reason: "Ada was rude"},
 	}}
 	env, tasks := environment(s)
 	v, err := env.ExecuteActivity(tasks.LoadEvents, activities.LoadEventsInput{TaskID: 1, Limit: 10})
@@ -119,6 +119,22 @@ func TestEventsLeaveWithoutWhatPeopleWrote(t *testing.T) {
 		reasons = append(reasons, e.Reason)
 	}
 	require.Equal(t, []string{pipeline.ReasonSLA, pipeline.ReasonPerson, ""}, reasons)
+}
+
+func TestWhatAPersonWroteReachesTheRowAllTheSame(t *testing.T) {
+	t.Parallel()
+	s := &stub{events: []pipeline.Event{
+		{Seq: 1, Kind: pipeline.EventCreate},
+		{Seq: 2, Kind: pipeline.EventQuarantine, Node: "solve", Reason: "Ada was rude"},
+	}}
+	env, tasks := environment(s)
+	_, err := env.ExecuteActivity(tasks.ApplyStep, activities.ApplyStepInput{TaskID: 1, From: 1, To: 2, Changes: []pipeline.Change{
+		{Seq: 2, Node: pipeline.NodeState{Key: "solve", Reason: pipeline.ReasonPerson}},
+		{Seq: 2, Node: pipeline.NodeState{Key: "check", Reason: pipeline.ReasonMaxRework}},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, "Ada was rude", s.step.Changes[0].Node.Reason)
+	require.Equal(t, pipeline.ReasonMaxRework, s.step.Changes[1].Node.Reason)
 }
 
 func TestErrorsCarryTheirKindAndNothingElse(t *testing.T) {

@@ -20,23 +20,21 @@ import (
 
 // attributesKnown is how often a namespace is asked whether it has taken in
 // new search attributes; it may take some ten seconds.
-const attributesKnown = 500 * time.Millisecond
+const attributesKnown = time.Second
 
 // EnsureSearchAttributes registers what the runs are labelled with, where it
 // is missing, and waits until the namespace knows it: before that Temporal
 // refuses every start. Where this client may not register anything it says in
 // the log what an operator has to do, and waits for that.
 func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace string, log *slog.Logger) error {
-	for asked := false; ; pause(ctx, attributesKnown) {
+	for told := false; ; pause(ctx, attributesKnown) {
 		known, err := attributesAreKnown(ctx, c, namespace)
 		if known || err != nil {
 			return err
 		}
-		if asked {
-			continue
-		}
-		asked = true
-		if err := addAttributes(ctx, c, namespace); err != nil {
+		// Again each time: workers that start together get in each other's way.
+		if err := addAttributes(ctx, c, namespace); err != nil && !told {
+			told = true
 			log.Warn("The search attributes of the runs are missing and cannot be registered; the worker waits for them.",
 				"run", "temporal operator search-attribute create "+strings.Join(attributeFlags(), " "), "error", err)
 		}

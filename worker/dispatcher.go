@@ -105,7 +105,7 @@ func (d *dispatcher) batch(ctx context.Context, batch []store.Delivery) bool {
 
 // rest waits with jitter, so that many workers do not ask in step.
 func (d *dispatcher) rest(ctx context.Context, about time.Duration) {
-	t := time.NewTimer(about/2 + rand.N(about)) //nolint:gosec // spreads load, guards nothing
+	t := time.NewTimer(about/2 + rand.N(about/2)) //nolint:gosec // spreads load, guards nothing
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

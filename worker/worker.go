@@ -22,6 +22,9 @@ const (
 	// workflowSlots bounds the replays at once: a thousand of them on a small
 	// machine would trip the SDK's deadlock detector.
 	workflowSlots = 100
+	// deadlockAfter is when workflow code that does not yield counts as a bug.
+	// The SDK's second is short for a machine that is busy with other things.
+	deadlockAfter = 5 * time.Second
 	// cachedRuns are kept in memory; the others are replayed when needed,
 	// which for a run of some thirty events costs little.
 	cachedRuns = 5000
@@ -107,6 +110,7 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 	w := sdkworker.New(d.Client, d.TaskQueue, sdkworker.Options{
 		Identity:                                d.WorkerID,
 		WorkerStopTimeout:                       stopTimeout,
+		DeadlockDetectionTimeout:                deadlockAfter,
 		MaxConcurrentWorkflowTaskExecutionSize:  workflowSlots,
 		MaxConcurrentLocalActivityExecutionSize: steps,
 		MaxConcurrentActivityExecutionSize:      steps,

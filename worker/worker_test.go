@@ -164,6 +164,14 @@ func TestAdminsWordsReachTheRun(t *testing.T) {
 	admin := f.member(f.Admin)
 	require.NoError(t, f.Store.Escalate(t.Context(), admin, id, "solve", "Ada was rude"))
 	f.becomes(id, task.Escalated)
+	f.until("the step", func() bool {
+		s, err := f.Store.OutboxStats(t.Context())
+		require.NoError(t, err)
+		return s.Rows == 0 && s.Lagging == 0
+	})
+	waiting, err := f.Store.Waiting(t.Context(), f.OrgID, f.PipelineID, 10)
+	require.NoError(t, err)
+	require.Equal(t, "Ada was rude", waiting[0].Reason, "the admins read it all the same")
 	f.until("the operators' label", func() bool {
 		var state string
 		p := f.describe(id).GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["TaskState"]

@@ -54,8 +54,13 @@ type Error struct {
 
 // Problem is one fault inside a document, with its place.
 type Problem struct {
-	// Path is where in the document: "organizations[0].users[2].email".
+	// Path is where in the document: "organizations[0].users[2].email", or where
+	// in the value of Field.
 	Path string `json:"path"`
+	// Node and Field name the node and the field that it is about, where there
+	// is one.
+	Node  string `json:"node,omitempty"`
+	Field string `json:"field,omitempty"`
 	// Message says what is wrong there and what is expected.
 	Message string `json:"message"`
 }

@@ -115,10 +115,11 @@ func problemsOf(ps []form.Problem) error {
 	}
 	out := make([]fault.Problem, len(ps))
 	for i, p := range ps {
-		out[i] = fault.Problem{Path: p.Field, Message: p.Message}
-		if p.Path != "" {
-			out[i].Path = p.Path
-		}
+		out[i] = fault.Problem{Field: p.Field, Path: p.Path, Message: p.Message}
 	}
-	return fault.New(fault.Validation, "%d field(s) need another answer, first %s: %s", len(ps), out[0].Path, out[0].Message).With(out)
+	const one = "field %q needs another answer: %s"
+	if len(ps) == 1 {
+		return fault.New(fault.Validation, one, cut(ps[0].Field), ps[0].Message).With(out)
+	}
+	return fault.New(fault.Validation, "%d fields need another answer; "+one, len(ps), cut(ps[0].Field), ps[0].Message).With(out)
 }

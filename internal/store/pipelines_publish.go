@@ -184,7 +184,7 @@ func allDone(ctx context.Context, q querier, p PipelineRow) error {
 func faultProblems(prefix string, problems []pipeline.Problem) []fault.Problem {
 	out := make([]fault.Problem, len(problems))
 	for i, p := range problems {
-		out[i] = fault.Problem{Path: prefix + p.Path, Message: p.Message}
+		out[i] = fault.Problem{Path: prefix + p.Path, Node: p.Node, Field: p.Field, Message: p.Message}
 	}
 	return out
 }

@@ -19,6 +19,8 @@ type Submitted struct {
 	Node   string
 	// Seq is its journal row.
 	Seq int64
+	// Repeated says that this claim had handed in before.
+	Repeated bool
 }
 
 // handIn is a submission or a verdict on its way into the database.
@@ -125,6 +127,7 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, valu
 	err := s.pool.QueryRow(ctx, `SELECT task_id, node_key, seq FROM submissions WHERE claim_id = $1 AND author = $2`,
 		claimID, userID).Scan(&out.TaskID, &out.Node, &out.Seq)
 	if err == nil {
+		out.Repeated = true
 		return out, nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {

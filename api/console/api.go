@@ -1,0 +1,188 @@
+// Package console is the API of the web app: people with sessions and roles.
+// Every operation has a row in the table of permissions; without one the
+// process does not start.
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/taskloom/taskloom/api/edge"
+	"github.com/taskloom/taskloom/internal/cursor"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// Prefix is where the API is mounted.
+const Prefix = "/api/console"
+
+// Store is what the API needs of the database.
+type Store interface {
+	accounts
+	keys
+	work
+	pipelines
+	taskAdmin
+}
+
+type accounts interface {
+	UserByEmail(ctx context.Context, email string) (store.User, error)
+	RenewPasswordHash(ctx context.Context, userID int64, old, renewed string) error
+	CreateSession(ctx context.Context, userID int64, hash [32]byte, ttl time.Duration) error
+	SessionUser(ctx context.Context, hash [32]byte) (store.User, error)
+	DeleteSession(ctx context.Context, hash [32]byte) error
+	Me(ctx context.Context, userID int64) (store.Me, error)
+	MemberOfOrg(ctx context.Context, userID, orgID int64) (store.Member, error)
+	MemberOfProject(ctx context.Context, userID, projectID int64) (store.Member, error)
+	MemberOfPipeline(ctx context.Context, userID, pipelineID int64) (store.Member, error)
+	MemberOfTask(ctx context.Context, userID, taskID int64) (store.Member, error)
+}
+
+type keys interface {
+	Keys(ctx context.Context, orgID int64) ([]store.APIKey, error)
+	CreateKey(ctx context.Context, orgID, createdBy int64, name string, hash [32]byte, last4 string,
+		expiresAt *time.Time, actor int64) (store.APIKey, error)
+	SetKeyExpiry(ctx context.Context, orgID, keyID int64, expiresAt *time.Time, actor int64) (store.APIKey, error)
+	RevokeKey(ctx context.Context, orgID, keyID, actor int64) (store.APIKey, error)
+}
+
+type work interface {
+	ClaimNext(ctx context.Context, m store.Member, kind pipeline.Kind) (*store.Claim, error)
+	ClaimTask(ctx context.Context, m store.Member, kind pipeline.Kind, taskID int64, node string) (*store.Claim, error)
+	LiveClaim(ctx context.Context, userID int64, claimID string) (store.Claim, error)
+	MyClaims(ctx context.Context, userID int64) ([]store.Claim, error)
+	ExtendClaim(ctx context.Context, userID int64, claimID string) (store.Claim, error)
+	ReleaseClaim(ctx context.Context, userID int64, claimID, reason string) error
+	Work(ctx context.Context, c store.Claim) (store.Work, error)
+	SaveDraft(ctx context.Context, userID int64, claimID string, values form.Values, revision int64) (int64, error)
+	Submit(ctx context.Context, userID int64, claimID string, values form.Values) (store.Submitted, error)
+	Review(ctx context.Context, userID int64, claimID string, v store.Verdict) (store.Submitted, error)
+}
+
+type pipelines interface {
+	Version(ctx context.Context, versionID int64) (*pipeline.Pipeline, error)
+	PipelineDraft(ctx context.Context, orgID, pipelineID int64) (store.PipelineDraft, error)
+	CreatePipeline(ctx context.Context, m store.Member, def pipeline.Definition, raw json.RawMessage) (store.PipelineRow, error)
+	SavePipelineDraft(ctx context.Context, m store.Member, pipelineID int64, raw json.RawMessage, revision int64) (store.PipelineRow, error)
+	Publish(ctx context.Context, orgID, pipelineID, actor int64, opts pipeline.Options, note string) (store.PipelineRow, error)
+	SetPipelineStatus(ctx context.Context, orgID, pipelineID, actor int64, verb pipeline.Verb) (store.PipelineRow, error)
+	QueueCounts(ctx context.Context, orgID, pipelineID int64) (store.QueueCounts, error)
+}
+
+type taskAdmin interface {
+	ListTasks(ctx context.Context, orgID, pipelineID int64, q store.TaskQuery) (store.TaskPage, error)
+	TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64) (store.TaskDetail, error)
+	Waiting(ctx context.Context, orgID, pipelineID int64, limit int) ([]store.WaitingNode, error)
+	Escalate(ctx context.Context, m store.Member, taskID int64, node, reason string) error
+	Quarantine(ctx context.Context, m store.Member, taskID int64, node, reason string) error
+	Resolve(ctx context.Context, m store.Member, taskID int64, node, outcome, reason string) error
+	Hold(ctx context.Context, m store.Member, taskID int64, reason string) error
+	Unhold(ctx context.Context, m store.Member, taskID int64, reason string) error
+	FailTask(ctx context.Context, m store.Member, taskID int64, reason string) error
+}
+
+// Deps are what the API is made of.
+type Deps struct {
+	Store   Store
+	Cursors cursor.Codec
+	Bodies  *edge.Reader
+	Now     func() time.Time
+	Rand    io.Reader
+	// PublicURL is the address at which browsers see the deployment.
+	PublicURL string
+	// Publish tells what the deployment offers to pipelines.
+	Publish pipeline.Options
+}
+
+type api struct {
+	Deps
+	huma     huma.API
+	cookie   cookie
+	throttle *throttle
+	// registered are the operations that have taken their permission.
+	registered map[string]bool
+}
+
+// Error is the body of every error answer.
+type Error struct {
+	Error    string         `json:"error" doc:"Machine-readable code, as in the External API."`
+	Message  string         `json:"message" doc:"What went wrong and what to do."`
+	Problems []edge.Problem `json:"problems,omitempty" doc:"The single faults of a definition, a form or a body."`
+
+	RetryAfter int `json:"retry_after,omitempty" doc:"Only with 429: seconds to wait."`
+}
+
+// Mount serves the API under Prefix.
+func Mount(root chi.Router, d Deps) huma.API {
+	a := &api{
+		Deps: d, cookie: newCookie(d.PublicURL), throttle: newThrottle(), registered: map[string]bool{},
+	}
+	root.Route(Prefix, func(r chi.Router) {
+		r.Use(edge.Private("Cookie"), edge.ShowProblems, sameOrigin(d.PublicURL), requireJSON)
+		a.huma = humachi.New(r, a.config())
+		a.huma.UseMiddleware(a.authorize, d.Bodies.Middleware(a.huma))
+		a.registerSession()
+		a.registerMe()
+		a.registerClaims()
+		a.registerSubmit()
+		a.registerPipelines()
+		a.registerTasks()
+		a.registerTaskAdmin()
+		a.registerKeys()
+		a.checkPermissions()
+		edge.Finish(r, a.huma)
+	})
+	return a.huma
+}
+
+func (a *api) config() huma.Config {
+	c := edge.Config("Taskloom console API", "1.0.0",
+		"What the web app calls. Log in first; every operation says in its description who may use it.")
+	c.Servers = []*huma.Server{{URL: a.PublicURL + Prefix}}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"session": {Type: "apiKey", In: "cookie", Name: a.cookie.name},
+	}
+	return c
+}
+
+// largestBody is the limit of a console body: a form's worth of values, or a
+// pipeline definition.
+const largestBody = 8 << 20
+
+// register adds an operation with its row of the table of permissions.
+func register[I, O any](a *api, op huma.Operation, handler func(context.Context, *I) (*O, error), codes ...int) {
+	p, ok := permissions[op.OperationID]
+	if !ok {
+		panic("operation " + op.OperationID + " has no row in the table of permissions")
+	}
+	a.registered[op.OperationID] = true
+	op.MaxBodyBytes = largestBody + 1
+	op.Description = "For " + p.who + ". " + op.Description
+	if p.scope != scopeNone {
+		op.Security = []map[string][]string{{"session": {}}}
+		codes = append(codes, http.StatusUnauthorized)
+	}
+	if p.allow != nil {
+		codes = append(codes, http.StatusForbidden, http.StatusNotFound)
+	}
+	edge.Describe(a.huma, &op, reflect.TypeFor[Error](), append(codes, http.StatusBadRequest, http.StatusUnprocessableEntity)...)
+	huma.Register(a.huma, op, handler)
+}
+
+// checkPermissions keeps the table from outliving its operations.
+func (a *api) checkPermissions() {
+	for id := range permissions {
+		if !a.registered[id] {
+			panic("the table of permissions has a row for " + id + ", which is no operation")
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// Pipeline is a pipeline without its definition.
+type Pipeline struct {
+	ID        int64     `json:"id"`
+	ProjectID int64     `json:"project_id"`
+	Name      string    `json:"name"`
+	Status    string    `json:"status" enum:"DRAFT,ACTIVE,PAUSED,COMPLETED,ARCHIVED,PENDING_ACTIVATION"`
+	Version   int       `json:"version" doc:"Number of the version that new tasks get; 0 before the first publish."`
+	Revision  int64     `json:"revision" doc:"Counts saves of the draft; send it with the next one."`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func newPipeline(p store.PipelineRow) Pipeline {
+	return Pipeline{
+		ID: p.ID, ProjectID: p.ProjectID, Name: p.Name, Status: p.Status, Version: p.VersionNumber,
+		Revision: p.Revision, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(),
+	}
+}
+
+// PipelineDetail is a pipeline with its definitions.
+type PipelineDetail struct {
+	Pipeline
+	Draft json.RawMessage `json:"draft" doc:"What the builder edits."`
+	Live  json.RawMessage `json:"live" doc:"What new tasks get; null before the first publish."`
+}
+
+// DefinitionProblem is one thing that keeps a draft from being published.
+type DefinitionProblem struct {
+	Node    string `json:"node,omitempty" doc:"Key of the node that it is about."`
+	Field   string `json:"field,omitempty" doc:"Name of the field that it is about."`
+	Path    string `json:"path" doc:"Place in the definition."`
+	Message string `json:"message"`
+}
+
+type createPipelineInput struct {
+	ProjectID int64 `path:"project_id" minimum:"1"`
+	Body      struct {
+		Definition json.RawMessage `json:"definition" doc:"A pipeline definition; it may be incomplete until it is published."`
+	} `nameHint:"CreatePipelineRequest"`
+}
+
+type saveDefinitionInput struct {
+	InPipeline
+	Body struct {
+		Definition json.RawMessage `json:"definition"`
+		Revision   int64           `json:"revision" minimum:"0" doc:"The last one seen."`
+	} `nameHint:"SaveDefinitionRequest"`
+}
+
+type publishInput struct {
+	InPipeline
+	Body *struct {
+		Note string `json:"note,omitempty" maxLength:"1000" doc:"What is new in this version."`
+	} `nameHint:"PublishRequest"`
+}
+
+type pipelineOutput struct{ Body Pipeline }
+
+type pipelineDetailOutput struct{ Body PipelineDetail }
+
+type validateOutput struct {
+	Body struct {
+		Problems []DefinitionProblem `json:"problems" doc:"Empty when the draft can be published."`
+	} `nameHint:"Validation"`
+}
+
+func (a *api) registerPipelines() {
+	tags := []string{"Pipelines"}
+	register(a, huma.Operation{
+		OperationID: "createPipeline", Method: http.MethodPost, Path: "/projects/{project_id}/pipelines", Tags: tags,
+		Summary: "Create a draft", DefaultStatus: http.StatusCreated,
+	}, a.createPipeline, http.StatusConflict)
+	register(a, huma.Operation{
+		OperationID: "getPipeline", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}", Tags: tags,
+		Summary: "Get a pipeline", Description: "With its draft and its live definition.",
+	}, a.getPipeline)
+	register(a, huma.Operation{
+		OperationID: "saveDefinition", Method: http.MethodPut, Path: "/pipelines/{pipeline_id}/draft", Tags: tags,
+		Summary: "Save the draft", Description: "409 when somebody else saved it since the given revision.",
+	}, a.saveDefinition, http.StatusConflict)
+	register(a, huma.Operation{
+		OperationID: "validatePipeline", Method: http.MethodPost, Path: "/pipelines/{pipeline_id}/validate", Tags: tags,
+		Summary: "Check the draft", Description: "Tells everything that keeps it from being published.",
+	}, a.validatePipeline)
+	register(a, huma.Operation{
+		OperationID: "publishPipeline", Method: http.MethodPost, Path: "/pipelines/{pipeline_id}/publish", Tags: tags,
+		Summary: "Publish the draft", Description: "Open tasks keep the version that they were created with.",
+	}, a.publishPipeline, http.StatusConflict)
+	for _, v := range []pipeline.Verb{
+		pipeline.VerbPause, pipeline.VerbResume, pipeline.VerbComplete,
+		pipeline.VerbReopen, pipeline.VerbArchive, pipeline.VerbUnarchive,
+	} {
+		register(a, huma.Operation{
+			OperationID: string(v) + "Pipeline", Method: http.MethodPost, Tags: tags,
+			Path:        fmt.Sprintf("/pipelines/{pipeline_id}/%s", v),
+			Summary:     "Set the status: " + string(v),
+			Description: "409 when the pipeline's status does not allow it now.",
+		}, a.setStatus(v), http.StatusConflict)
+	}
+}
+
+func (a *api) createPipeline(ctx context.Context, in *createPipelineInput) (*pipelineOutput, error) {
+	def, err := pipeline.Parse(in.Body.Definition)
+	if err != nil {
+		return nil, fault.New(fault.Validation, "definition: %s", err)
+	}
+	row, err := a.Store.CreatePipeline(ctx, membership(ctx), def, in.Body.Definition)
+	return &pipelineOutput{Body: newPipeline(row)}, err
+}
+
+func (a *api) getPipeline(ctx context.Context, in *InPipeline) (*pipelineDetailOutput, error) {
+	p, err := a.Store.PipelineDraft(ctx, membership(ctx).OrgID, in.PipelineID)
+	if err != nil {
+		return nil, err
+	}
+	out := &pipelineDetailOutput{Body: PipelineDetail{Pipeline: newPipeline(p.PipelineRow), Draft: p.Draft, Live: json.RawMessage("null")}}
+	if p.VersionID == nil {
+		return out, nil
+	}
+	version, err := a.Store.Version(ctx, *p.VersionID)
+	if err != nil {
+		return nil, err
+	}
+	if out.Body.Live, err = json.Marshal(version.Definition); err != nil {
+		return nil, fmt.Errorf("encode definition: %w", err)
+	}
+	return out, nil
+}
+
+func (a *api) saveDefinition(ctx context.Context, in *saveDefinitionInput) (*pipelineOutput, error) {
+	row, err := a.Store.SavePipelineDraft(ctx, membership(ctx), in.PipelineID, in.Body.Definition, in.Body.Revision)
+	return &pipelineOutput{Body: newPipeline(row)}, err
+}
+
+func (a *api) validatePipeline(ctx context.Context, in *InPipeline) (*validateOutput, error) {
+	p, err := a.Store.PipelineDraft(ctx, membership(ctx).OrgID, in.PipelineID)
+	if err != nil {
+		return nil, err
+	}
+	out := &validateOutput{}
+	out.Body.Problems = []DefinitionProblem{}
+	def, err := pipeline.Parse(p.Draft)
+	if err != nil {
+		out.Body.Problems = append(out.Body.Problems, DefinitionProblem{Message: err.Error()})
+		return out, nil //nolint:nilerr // the problem is the answer
+	}
+	for _, problem := range pipeline.Validate(def, a.Publish) {
+		out.Body.Problems = append(out.Body.Problems, DefinitionProblem(problem))
+	}
+	return out, nil
+}
+
+func (a *api) publishPipeline(ctx context.Context, in *publishInput) (*pipelineOutput, error) {
+	note := ""
+	if in.Body != nil {
+		note = in.Body.Note
+	}
+	m := membership(ctx)
+	row, err := a.Store.Publish(ctx, m.OrgID, in.PipelineID, m.UserID, a.Publish, note)
+	return &pipelineOutput{Body: newPipeline(row)}, err
+}
+
+func (a *api) setStatus(v pipeline.Verb) func(context.Context, *InPipeline) (*pipelineOutput, error) {
+	return func(ctx context.Context, in *InPipeline) (*pipelineOutput, error) {
+		m := membership(ctx)
+		row, err := a.Store.SetPipelineStatus(ctx, m.OrgID, in.PipelineID, m.UserID, v)
+		return &pipelineOutput{Body: newPipeline(row)}, err
+	}
+}

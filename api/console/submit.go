@@ -1,0 +1,163 @@
+package console
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/taskloom/taskloom/api/edge"
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+type draftInput struct {
+	OnClaim
+	Body struct {
+		Values   form.Values `json:"values"`
+		Revision int64       `json:"revision" minimum:"0" doc:"The last one seen; 0 for none."`
+	} `nameHint:"DraftRequest"`
+}
+
+type draftOutput struct {
+	Body struct {
+		Revision int64 `json:"revision"`
+	} `nameHint:"DraftSaved"`
+}
+
+// AndNext is embedded by operations that can answer with the next claim.
+type AndNext struct {
+	Next bool `query:"next" doc:"Claim the next node of the same kind in the same pipeline, too."`
+}
+
+type submitInput struct {
+	OnClaim
+	AndNext
+	Body struct {
+		Values form.Values `json:"values"`
+	} `nameHint:"SubmitRequest"`
+}
+
+type reviewInput struct {
+	OnClaim
+	AndNext
+	Body struct {
+		Verdict  string      `json:"verdict" enum:"approve,reject,escalate"`
+		Values   form.Values `json:"values,omitempty" doc:"With approve: the reviewer's corrections of fields under review."`
+		Comments []Remark    `json:"comments,omitempty" maxItems:"200"`
+		Nodes    []string    `json:"nodes,omitempty" maxItems:"200" doc:"With reject: the subtasks to return. Without, those with comments; without comments, all."`
+	} `nameHint:"ReviewRequest"`
+}
+
+// Remark is a comment that a reviewer gives.
+type Remark struct {
+	Field string `json:"field,omitempty" doc:"The field that it is about; empty for the work as a whole."`
+	Text  string `json:"text" minLength:"1" maxLength:"4000"`
+}
+
+// Submitted is the receipt for handed-in work.
+type Submitted struct {
+	TaskID int64  `json:"task_id"`
+	Node   string `json:"node"`
+	Next   *Work  `json:"next" doc:"The next claim when it was asked for and there is one, else null."`
+}
+
+type submittedOutput struct{ Body Submitted }
+
+func (a *api) registerSubmit() {
+	register(a, huma.Operation{
+		OperationID: "saveDraft", Method: http.MethodPut, Path: "/claims/{claim_id}/draft", Tags: []string{"Work"},
+		Summary: "Save a draft", Description: "409 when it was saved elsewhere since the given revision.",
+	}, a.saveDraft, http.StatusNotFound, http.StatusConflict)
+	register(a, huma.Operation{
+		OperationID: "submitClaim", Method: http.MethodPost, Path: "/claims/{claim_id}/submit", Tags: []string{"Work"},
+		Summary:     "Submit a subtask",
+		Description: "Sent again it answers the same. 409 when the claim is lost; the values are then kept as the draft.",
+	}, a.submitClaim, http.StatusNotFound, http.StatusConflict)
+	register(a, huma.Operation{
+		OperationID: "reviewClaim", Method: http.MethodPost, Path: "/claims/{claim_id}/review", Tags: []string{"Work"},
+		Summary: "Give a review's verdict", Description: "Sent again it answers the same.",
+	}, a.reviewClaim, http.StatusNotFound, http.StatusConflict)
+}
+
+func (a *api) saveDraft(ctx context.Context, in *draftInput) (*draftOutput, error) {
+	revision, err := a.Store.SaveDraft(ctx, caller(ctx).ID, in.ClaimID, notNil(in.Body.Values), in.Body.Revision)
+	if err != nil {
+		return nil, err
+	}
+	out := &draftOutput{}
+	out.Body.Revision = revision
+	return out, nil
+}
+
+func (a *api) submitClaim(ctx context.Context, in *submitInput) (*submittedOutput, error) {
+	done, err := a.Store.Submit(ctx, caller(ctx).ID, in.ClaimID, notNil(in.Body.Values))
+	if err != nil {
+		return nil, err
+	}
+	return a.receipt(ctx, done, in.AndNext, pipeline.KindSubtask)
+}
+
+func (a *api) reviewClaim(ctx context.Context, in *reviewInput) (*submittedOutput, error) {
+	v := store.Verdict{Verdict: in.Body.Verdict, Values: notNil(in.Body.Values), Nodes: in.Body.Nodes}
+	for _, c := range in.Body.Comments {
+		v.Comments = append(v.Comments, store.Comment{Field: c.Field, Text: c.Text})
+	}
+	done, err := a.Store.Review(ctx, caller(ctx).ID, in.ClaimID, v)
+	if err != nil {
+		return nil, err
+	}
+	return a.receipt(ctx, done, in.AndNext, pipeline.KindReview)
+}
+
+// receipt confirms what was handed in, with the next claim when it was asked
+// for. That there is none, or that getting it fails, never turns a submission
+// that is stored into an error.
+func (a *api) receipt(ctx context.Context, done store.Submitted, and AndNext, kind pipeline.Kind) (*submittedOutput, error) {
+	out := &submittedOutput{Body: Submitted{TaskID: done.TaskID, Node: done.Node}}
+	if !and.Next {
+		return out, nil
+	}
+	next, err := a.next(ctx, done, kind)
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		edge.From(ctx).Note(slog.String("next_claim_error", err.Error()))
+	}
+	out.Body.Next = next
+	return out, nil
+}
+
+// next claims in the pipeline of the task, nil when nothing is free.
+func (a *api) next(ctx context.Context, done store.Submitted, kind pipeline.Kind) (*Work, error) {
+	m, err := a.Store.MemberOfTask(ctx, caller(ctx).ID, done.TaskID)
+	if err != nil || !m.CanWork(kind) {
+		return nil, err
+	}
+	if done.Repeated {
+		if held, err := a.held(ctx, m, kind); held != nil || err != nil {
+			return held, err
+		}
+	}
+	claim, err := a.Store.ClaimNext(ctx, m, kind)
+	if err != nil || claim == nil {
+		return nil, err
+	}
+	return a.work(ctx, *claim)
+}
+
+// held is what the person has claimed in the pipeline already: a repeated
+// submission answers with that, and claims nothing more.
+func (a *api) held(ctx context.Context, m store.Member, kind pipeline.Kind) (*Work, error) {
+	claims, err := a.Store.MyClaims(ctx, m.UserID)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range claims {
+		if c.PipelineID == m.PipelineID && c.Kind == kind {
+			return a.work(ctx, c)
+		}
+	}
+	return nil, nil //nolint:nilnil // nothing held is no error
+}

@@ -1,0 +1,235 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/taskloom/taskloom/api/edge"
+	"github.com/taskloom/taskloom/internal/cursor"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// maxWaiting bounds the list of nodes that wait for an admin.
+const maxWaiting = 200
+
+// Task is the status of a task.
+type Task struct {
+	ID          int64        `json:"id"`
+	Status      string       `json:"status" enum:"pending,in_progress,finished,failed,paused,escalated,quarantined"`
+	NodeSummary task.Summary `json:"node_summary"`
+	CreatedAt   time.Time    `json:"created_at"`
+	UpdatedAt   time.Time    `json:"updated_at"`
+}
+
+func newTask(t store.Task) Task {
+	return Task{
+		ID: t.ID, Status: string(t.Status), NodeSummary: t.Summary,
+		CreatedAt: t.CreatedAt.UTC(), UpdatedAt: t.UpdatedAt.UTC(),
+	}
+}
+
+// TaskDetail is a task with all that happened to it.
+type TaskDetail struct {
+	Task
+	PipelineID  int64            `json:"pipeline_id"`
+	Held        bool             `json:"held"`
+	Input       form.Values      `json:"input" doc:"Seeded values."`
+	Nodes       []TaskNode       `json:"nodes"`
+	Submissions []TaskSubmission `json:"submissions" doc:"Newest first."`
+	Timeline    []TaskEvent      `json:"timeline" doc:"Newest first."`
+}
+
+// TaskNode is a node of one task.
+type TaskNode struct {
+	Node           string     `json:"node"`
+	Kind           string     `json:"kind" enum:"subtask,review"`
+	Status         string     `json:"status"`
+	Iteration      int        `json:"iteration"`
+	ClaimedBy      *int64     `json:"claimed_by"`
+	LeaseExpiresAt *time.Time `json:"lease_expires_at"`
+	ReservedFor    *int64     `json:"reserved_for"`
+	ReservedUntil  *time.Time `json:"reserved_until"`
+	SLAEnds        *time.Time `json:"sla_ends"`
+	Reason         string     `json:"reason"`
+}
+
+// TaskSubmission is what somebody handed in.
+type TaskSubmission struct {
+	Node      string      `json:"node"`
+	Iteration int         `json:"iteration"`
+	Author    int64       `json:"author"`
+	Verdict   string      `json:"verdict" doc:"Of a review: approve, reject or escalate; else empty."`
+	Values    form.Values `json:"values"`
+	Comments  []Comment   `json:"comments"`
+	At        time.Time   `json:"at"`
+}
+
+// TaskEvent is one row of a task's journal.
+type TaskEvent struct {
+	Seq       int64     `json:"seq"`
+	Kind      string    `json:"kind"`
+	Node      string    `json:"node"`
+	Iteration int       `json:"iteration"`
+	Actor     *int64    `json:"actor"`
+	Outcome   string    `json:"outcome"`
+	Reason    string    `json:"reason"`
+	At        time.Time `json:"at"`
+}
+
+// Counts says how much work a pipeline has.
+type Counts struct {
+	Available   int `json:"available" doc:"Subtasks that somebody may claim."`
+	Claimed     int `json:"claimed" doc:"Subtasks and reviews that somebody holds."`
+	InReview    int `json:"in_review" doc:"Reviews that wait for a reviewer."`
+	Escalated   int `json:"escalated"`
+	Quarantined int `json:"quarantined"`
+	Finished    int `json:"finished" doc:"Finished tasks."`
+}
+
+// WaitingNode is a node that waits for an admin.
+type WaitingNode struct {
+	TaskID int64     `json:"task_id"`
+	Node   string    `json:"node"`
+	Kind   string    `json:"kind"`
+	Status string    `json:"status" enum:"escalated,quarantined"`
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
+}
+
+type listTasksInput struct {
+	InPipeline
+	edge.TaskPage
+}
+
+type taskListOutput struct {
+	Body struct {
+		Tasks      []Task  `json:"tasks" doc:"Newest first."`
+		NextCursor *string `json:"next_cursor"`
+		HasMore    bool    `json:"has_more"`
+	} `nameHint:"TaskList"`
+}
+
+// OnTask is embedded by every operation on a task.
+type OnTask struct {
+	TaskID int64 `path:"task_id" minimum:"1"`
+}
+
+type taskDetailOutput struct{ Body TaskDetail }
+
+type countsOutput struct{ Body Counts }
+
+type waitingOutput struct {
+	Body struct {
+		Nodes []WaitingNode `json:"nodes" doc:"Oldest task first, at most 200."`
+	} `nameHint:"WaitingList"`
+}
+
+func (a *api) registerTasks() {
+	tags := []string{"Tasks"}
+	register(a, huma.Operation{
+		OperationID: "getCounts", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}/counts", Tags: tags, Summary: "Count the work",
+	}, a.getCounts)
+	register(a, huma.Operation{
+		OperationID: "listPipelineTasks", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}/tasks", Tags: tags,
+		Summary: "List tasks", SkipValidateParams: true,
+	}, a.listTasks)
+	register(a, huma.Operation{
+		OperationID: "getTaskDetail", Method: http.MethodGet, Path: "/tasks/{task_id}", Tags: tags,
+		Summary: "Get a task", Description: "With its nodes, submissions and timeline.",
+	}, a.getTask)
+	register(a, huma.Operation{
+		OperationID: "listWaiting", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}/waiting", Tags: tags,
+		Summary: "List what waits for an admin", Description: "Escalated and quarantined nodes.",
+	}, a.listWaiting)
+}
+
+func (a *api) getCounts(ctx context.Context, in *InPipeline) (*countsOutput, error) {
+	c, err := a.Store.QueueCounts(ctx, membership(ctx).OrgID, in.PipelineID)
+	return &countsOutput{Body: Counts(c)}, err
+}
+
+func (a *api) listTasks(ctx context.Context, in *listTasksInput) (*taskListOutput, error) {
+	scope := cursor.Scope{OrgID: membership(ctx).OrgID, PipelineID: in.PipelineID, Filter: "console status=" + in.Status}
+	query := store.TaskQuery{Status: task.Status(in.Status), Limit: in.Limit}
+	if in.Cursor != "" {
+		var err error
+		if query.Before, err = a.Cursors.Decode(scope, in.Cursor); err != nil {
+			return nil, edge.ErrCursor(err)
+		}
+	}
+	page, err := a.Store.ListTasks(ctx, scope.OrgID, in.PipelineID, query)
+	if err != nil {
+		return nil, err
+	}
+	out := &taskListOutput{}
+	out.Body.Tasks, out.Body.HasMore = make([]Task, len(page.Tasks)), page.More
+	for i, t := range page.Tasks {
+		out.Body.Tasks[i] = newTask(t)
+	}
+	if page.More {
+		next := a.Cursors.Encode(scope, page.Tasks[len(page.Tasks)-1].ID)
+		out.Body.NextCursor = &next
+	}
+	return out, nil
+}
+
+func (a *api) getTask(ctx context.Context, in *OnTask) (*taskDetailOutput, error) {
+	m := membership(ctx)
+	d, err := a.Store.TaskDetail(ctx, m.OrgID, m.PipelineID, in.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	out := TaskDetail{
+		Task: newTask(d.Task), PipelineID: m.PipelineID, Held: d.Held, Input: notNil(d.Input),
+		Nodes: make([]TaskNode, len(d.Nodes)), Submissions: make([]TaskSubmission, len(d.Submissions)),
+		Timeline: make([]TaskEvent, len(d.Events)),
+	}
+	for i, n := range d.Nodes {
+		out.Nodes[i] = TaskNode{
+			Node: n.Node, Kind: string(n.Kind), Status: string(n.Status), Iteration: n.Iteration,
+			ClaimedBy: n.ClaimedBy, LeaseExpiresAt: n.LeaseExpiresAt, ReservedFor: n.ReservedFor,
+			ReservedUntil: n.ReservedUntil, SLAEnds: n.SLAEnds, Reason: n.Reason,
+		}
+	}
+	for i, s := range d.Submissions {
+		out.Submissions[i] = newSubmission(s)
+	}
+	for i, e := range d.Events {
+		out.Timeline[i] = TaskEvent{
+			Seq: e.Seq, Kind: string(e.Kind), Node: e.Node, Iteration: e.Iteration, Actor: e.Actor,
+			Outcome: e.Outcome, Reason: e.Reason, At: e.At.UTC(),
+		}
+	}
+	return &taskDetailOutput{Body: out}, nil
+}
+
+func newSubmission(s store.SubmissionDetail) TaskSubmission {
+	out := TaskSubmission{
+		Node: s.Node, Iteration: s.Iteration, Author: s.Author, Verdict: s.Verdict,
+		Values: notNil(s.Values), Comments: make([]Comment, len(s.Comments)), At: s.At.UTC(),
+	}
+	for i, c := range s.Comments {
+		out.Comments[i] = Comment(c)
+	}
+	return out
+}
+
+func (a *api) listWaiting(ctx context.Context, in *InPipeline) (*waitingOutput, error) {
+	nodes, err := a.Store.Waiting(ctx, membership(ctx).OrgID, in.PipelineID, maxWaiting)
+	if err != nil {
+		return nil, err
+	}
+	out := &waitingOutput{}
+	out.Body.Nodes = make([]WaitingNode, len(nodes))
+	for i, n := range nodes {
+		out.Body.Nodes[i] = WaitingNode{
+			TaskID: n.TaskID, Node: n.Node, Kind: string(n.Kind), Status: string(n.Status), Reason: n.Reason, Since: n.Since.UTC(),
+		}
+	}
+	return out, nil
+}

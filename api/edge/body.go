@@ -1,0 +1,204 @@
+package edge
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"github.com/taskloom/taskloom/api/internal/wirejson"
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// MaxBody is the largest JSON body of any endpoint (spec section 8).
+const MaxBody = 32 << 20
+
+// bodyTimeout is how long a caller may take to send a body: 32 MB at 2 Mbit/s.
+const bodyTimeout = 2 * time.Minute
+
+// Body is a JSON body that was read whole.
+type Body struct {
+	Bytes []byte
+	done  func()
+}
+
+// Close gives the body's memory back to the budget.
+func (b Body) Close() {
+	if b.done != nil {
+		b.done()
+	}
+}
+
+// Reader reads JSON bodies. It bounds each one, and the memory that all take
+// together.
+type Reader struct {
+	budget *budget
+}
+
+// NewReader makes a Reader.
+func NewReader() *Reader { return &Reader{budget: newBudget()} }
+
+// Read reads the body of a request: at most limit bytes, JSON by content type,
+// UTF-8 and well-formed. Errors are faults.
+func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Body, error) {
+	if err := checkContentType(r); err != nil {
+		return Body{}, err
+	}
+	if r.ContentLength > limit {
+		return Body{}, tooLarge(limit)
+	}
+	expected := r.ContentLength
+	if expected < 0 {
+		expected = limit
+	}
+	release, err := rd.budget.take(r.Context(), expected)
+	if err != nil {
+		return Body{}, err
+	}
+	data, err := readAll(w, r, limit)
+	if err == nil {
+		if bad := wirejson.Check(data); bad != nil {
+			err = fault.New(fault.InvalidRequest, "%s", bad)
+		}
+	}
+	if err != nil {
+		release()
+		return Body{}, err
+	}
+	return Body{Bytes: data, done: release}, nil
+}
+
+func tooLarge(limit int64) error {
+	return fault.New(fault.PayloadTooLarge, "the body is larger than %d bytes; send it in parts", limit)
+}
+
+// checkContentType refuses what is not plain JSON. A body without a content
+// type is taken for JSON.
+func checkContentType(r *http.Request) error {
+	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return unsupported("Content-Encoding", e)
+	}
+	given := r.Header.Get("Content-Type")
+	if given == "" {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(given)
+	if err != nil || media != "application/json" {
+		return unsupported("Content-Type", given)
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return unsupported("Content-Type", given)
+	}
+	return nil
+}
+
+func unsupported(header, value string) error {
+	const most = 80
+	if len(value) > most {
+		value = value[:most] + "…"
+	}
+	return UnsupportedMedia("%s %q is not supported; send plain JSON with Content-Type: application/json", header, value)
+}
+
+// UnsupportedMedia is the error for a body that is not JSON by its headers.
+func UnsupportedMedia(format string, args ...any) error {
+	return withStatus(http.StatusUnsupportedMediaType, fault.New(fault.InvalidRequest, format, args...))
+}
+
+// readAll reads into one buffer of the announced size, so that a large body is
+// in memory once.
+func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	_ = huma.SetReadDeadline(w, time.Now().Add(bodyTimeout)) // not every test's writer has deadlines
+	var buf bytes.Buffer
+	if r.ContentLength > 0 {
+		// ReadFrom wants room to see the end.
+		buf.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	_ = huma.SetReadDeadline(w, time.Time{})
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, tooLarge(limit)
+	case errors.Is(err, io.ErrUnexpectedEOF), err != nil && r.Context().Err() != nil:
+		return nil, fault.New(fault.InvalidRequest, "the connection ended before the body was complete")
+	case err != nil:
+		return nil, fault.New(fault.InvalidRequest, "the body did not arrive: it took too long or the connection broke")
+	}
+	return buf.Bytes(), nil
+}
+
+// Payload is an input field that gives a handler the body itself, for bodies
+// that are too large to be decoded by huma. The OpenAPI document describes the
+// body through the operation.
+type Payload struct {
+	r *http.Request
+	w http.ResponseWriter
+}
+
+// Resolve is called by huma before the handler.
+func (p *Payload) Resolve(ctx huma.Context) []error {
+	p.r, p.w = humachi.Unwrap(ctx)
+	return nil
+}
+
+// Read reads the body. The caller closes it.
+func (p *Payload) Read(rd *Reader, limit int64) (Body, error) { return rd.Read(p.w, p.r, limit) }
+
+// Header returns a request header's values.
+func (p *Payload) Header(name string) []string { return p.r.Header.Values(name) }
+
+// Middleware reads and checks the body before huma decodes it, for small
+// bodies. Operations say how small by MaxBodyBytes; an operation without a
+// body is passed on.
+func (rd *Reader) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		described := ctx.Operation().RequestBody
+		r, w := humachi.Unwrap(ctx)
+		if described == nil || !described.Required && r.ContentLength == 0 {
+			next(ctx)
+			return
+		}
+		body, err := rd.Read(w, r, ctx.Operation().MaxBodyBytes-1)
+		if err == nil {
+			err = rejectDuplicates(body.Bytes)
+		}
+		if err != nil {
+			body.Close()
+			WriteHumaError(api, ctx, err)
+			return
+		}
+		defer body.Close()
+		next(&readContext{humaContext: ctx, body: bytes.NewReader(body.Bytes)})
+	}
+}
+
+// rejectDuplicates keeps a body from saying two things: decoders differ in
+// which of two equal keys they take.
+func rejectDuplicates(body []byte) error {
+	if key, found := wirejson.Duplicate(body); found {
+		const most = 100
+		return fault.New(fault.Validation, "the body has the key %.*q twice in one object", most, key)
+	}
+	return nil
+}
+
+type humaContext = huma.Context
+
+// readContext is a huma context whose body was read before.
+type readContext struct {
+	humaContext
+	body io.Reader
+}
+
+// BodyReader returns the body.
+func (c *readContext) BodyReader() io.Reader { return c.body }
+
+// Unwrap returns the context that it stands for.
+func (c *readContext) Unwrap() huma.Context { return c.humaContext }

@@ -1,0 +1,50 @@
+// Package edge is what the External API and the console API share: request
+// ids, logs, metrics and recovery, the one funnel through which every error
+// leaves, body reading, security headers, and conventions for OpenAPI
+// documents. It knows no resource and no store.
+package edge
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Exchange is what the edge remembers of one request until its log line is
+// written. It is used by one goroutine at a time.
+type Exchange struct {
+	// ID is the request id.
+	ID string
+
+	// problems allows answers that list the single problems of a document;
+	// the External API's error body has no place for them.
+	problems bool
+	err      error
+	attrs    []slog.Attr
+}
+
+type exchangeKey struct{}
+
+// From returns the exchange of a request's context. Outside of a request it
+// is an empty one that nobody reads.
+func From(ctx context.Context) *Exchange {
+	if ex, ok := ctx.Value(exchangeKey{}).(*Exchange); ok {
+		return ex
+	}
+	return &Exchange{}
+}
+
+func withExchange(ctx context.Context, ex *Exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, ex)
+}
+
+// Note adds attributes to the request's log line. Ids only: what people wrote,
+// keys and cookies have no place in logs.
+func (ex *Exchange) Note(attrs ...slog.Attr) { ex.attrs = append(ex.attrs, attrs...) }
+
+// fail remembers the internal cause of a 5xx for the log line; the first one
+// counts.
+func (ex *Exchange) fail(err error) {
+	if ex.err == nil {
+		ex.err = err
+	}
+}

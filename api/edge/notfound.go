@@ -1,0 +1,40 @@
+package edge
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// NotFound answers for a path that no route has.
+func NotFound(w http.ResponseWriter, r *http.Request) {
+	WriteError(w, r, fault.New(fault.NotFound, "there is nothing at this path"))
+}
+
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// MethodNotAllowed answers for a path that has routes, but none for the
+// method, and says in Allow which it has. root is the outermost router.
+func MethodNotAllowed(root chi.Routes) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allow []string
+		for _, m := range methods {
+			if root.Match(chi.NewRouteContext(), m, r.URL.Path) {
+				allow = append(allow, m)
+				if m == http.MethodGet {
+					allow = append(allow, http.MethodHead)
+				}
+			}
+		}
+		if len(allow) == 0 { // a method that nobody knows, at a path that is none
+			NotFound(w, r)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allow, ", "))
+		WriteError(w, r, withStatus(http.StatusMethodNotAllowed,
+			fault.New(fault.Conflict, "%s is not possible here; use %s", knownMethod(r.Method), strings.Join(allow, " or "))))
+	}
+}

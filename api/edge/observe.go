@@ -1,0 +1,146 @@
+package edge
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// Observer writes one log line and one set of metrics for each request.
+type Observer struct {
+	Logger *slog.Logger
+	Now    func() time.Time
+
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+}
+
+// NewObserver registers the metrics; reg may be nil.
+func NewObserver(logger *slog.Logger, now func() time.Time, reg prometheus.Registerer) *Observer {
+	o := &Observer{
+		Logger: logger, Now: now,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "taskloom_http_requests_total",
+			Help: "HTTP requests by route template and status.",
+		}, []string{"method", "route", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "taskloom_http_request_duration_seconds",
+			Help:    "Time from the first byte of a request to the last byte of its answer.",
+			Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"method", "route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "taskloom_http_requests_in_flight",
+			Help: "HTTP requests that are being answered.",
+		}),
+	}
+	if reg != nil {
+		reg.MustRegister(o.requests, o.duration, o.inFlight)
+	}
+	return o
+}
+
+// Middleware observes requests and turns panics into answers. It is a
+// middleware of the outermost router, inside Identify, so that it finds the
+// route in the router's context afterwards.
+func (o *Observer) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := o.Now()
+		o.inFlight.Inc()
+		defer o.inFlight.Dec()
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		defer o.finish(r, ww, began)
+		defer recoverPanic(ww, r)
+		next.ServeHTTP(ww, r)
+	})
+}
+
+// recoverPanic answers 500 when nothing was sent yet. The log line of the
+// request carries the panic and its stack.
+func recoverPanic(w middleware.WrapResponseWriter, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	ex := From(r.Context())
+	if err, ok := cause.(error); ok && (errors.Is(err, http.ErrAbortHandler) || r.Context().Err() != nil) {
+		// The connection is gone or is to be cut; there is no one to answer.
+		panic(http.ErrAbortHandler)
+	}
+	ex.fail(fmt.Errorf("panic: %v", cause))
+	ex.Note(slog.String("stack", string(debug.Stack())))
+	if w.Status() != 0 {
+		// Half an answer must not look like a whole one.
+		panic(http.ErrAbortHandler)
+	}
+	WriteError(w, r, fault.New(fault.Internal, internalMessage))
+}
+
+func (o *Observer) finish(r *http.Request, w middleware.WrapResponseWriter, began time.Time) {
+	took := o.Now().Sub(began)
+	status := w.Status()
+	if status == 0 {
+		status = http.StatusOK
+		if r.Context().Err() != nil {
+			status = statusClientGone
+		}
+	}
+	pattern := routePattern(r)
+	method := knownMethod(r.Method)
+	o.requests.WithLabelValues(method, pattern, strconv.Itoa(status)).Inc()
+	o.duration.WithLabelValues(method, pattern).Observe(took.Seconds())
+	span := trace.SpanFromContext(r.Context())
+	span.SetName(method + " " + pattern)
+	span.SetAttributes(attribute.String("http.route", pattern), attribute.String("request.id", From(r.Context()).ID))
+	o.log(r, status, w.BytesWritten(), pattern, took)
+}
+
+// routePattern returns the template of the route that matched, so that paths
+// that callers make up do not become label values.
+func routePattern(r *http.Request) string {
+	pattern := chi.RouteContext(r.Context()).RoutePattern()
+	if pattern == "" || strings.HasSuffix(pattern, "/*") {
+		return "unmatched"
+	}
+	return pattern
+}
+
+// log writes the request's only line. Paths hold ids and no secrets; queries
+// are left out.
+func (o *Observer) log(r *http.Request, status, bytes int, pattern string, took time.Duration) {
+	ex := From(r.Context())
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("request_id", ex.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("route", pattern), slog.Int("status", status), slog.Int("bytes", bytes),
+		slog.Duration("took", took),
+	}
+	attrs = append(attrs, ex.attrs...)
+	if ex.err != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", ex.err.Error()))
+	}
+	o.Logger.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// knownMethod keeps callers from making up label values.
+func knownMethod(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	}
+	return "other"
+}

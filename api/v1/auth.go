@@ -1,0 +1,96 @@
+package v1
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"github.com/taskloom/taskloom/api/edge"
+	"github.com/taskloom/taskloom/internal/apikey"
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+const keyHeader = "X-API-Key"
+
+type keyContext struct{}
+
+// authenticate lets operations with a Security entry pass with a valid key
+// only. It runs before anything of the request is parsed.
+func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
+	if len(ctx.Operation().Security) == 0 {
+		next(ctx)
+		return
+	}
+	r, _ := humachi.Unwrap(ctx)
+	value, err := keyOf(r.Header)
+	if err != nil {
+		edge.WriteHumaError(a.huma, ctx, err)
+		return
+	}
+	key, err := a.Store.AuthenticateKey(ctx.Context(), apikey.Hash(value))
+	if err != nil {
+		edge.WriteHumaError(a.huma, ctx, err)
+		return
+	}
+	edge.From(ctx.Context()).Note(slog.Int64("org_id", key.OrgID), slog.Int64("key_id", key.ID))
+	next(huma.WithValue(ctx, keyContext{}, key))
+}
+
+// caller returns the key that the request came with.
+func caller(ctx context.Context) store.APIKey {
+	key, ok := ctx.Value(keyContext{}).(store.APIKey)
+	if !ok {
+		panic("a handler asked for a key that its operation does not require")
+	}
+	return key
+}
+
+// keyOf returns the key of a request (spec 5.2). A caller who sends several
+// that differ may have mixed up two deployments; which one was meant is not
+// ours to guess.
+func keyOf(h http.Header) (string, error) {
+	var given []string
+	for _, v := range h.Values("Authorization") {
+		if token, ok := bearer(v); ok && token != "" {
+			given = append(given, token)
+		}
+	}
+	for _, v := range h.Values(keyHeader) {
+		if v = strings.TrimSpace(v); v != "" {
+			given = append(given, v)
+		}
+	}
+	if len(given) == 0 {
+		return "", fault.New(fault.MissingAPIKey,
+			"send an API key as `Authorization: Bearer <key>` or as `X-API-Key: <key>`")
+	}
+	for _, v := range given[1:] {
+		if v != given[0] {
+			return "", fault.New(fault.InvalidAPIKey, "the request carries different API keys; send one")
+		}
+	}
+	if !apikey.Valid(given[0]) {
+		return "", fault.New(fault.InvalidAPIKey,
+			"this is no API key: a key is %s and 40 hexadecimal digits in lower case", apikey.Prefix)
+	}
+	return given[0], nil
+}
+
+// bearer returns the token of a Bearer credential. A bare key is taken as one
+// too, so that its sender hears that the key is wrong, not that it is missing.
+func bearer(credential string) (token string, ok bool) {
+	credential = strings.TrimSpace(credential)
+	scheme, token, found := strings.Cut(credential, " ")
+	switch {
+	case strings.EqualFold(scheme, "Bearer"):
+		return strings.TrimSpace(token), true
+	case !found && strings.HasPrefix(credential, apikey.Prefix):
+		return "Bearer missing: " + credential, true
+	}
+	return "", false
+}

@@ -1,0 +1,122 @@
+package v1
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/taskloom/taskloom/api/edge"
+	"github.com/taskloom/taskloom/api/internal/wirejson"
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/seeding"
+)
+
+// maxTasks is the most tasks of one request (spec section 8).
+const maxTasks = 5000
+
+// createRequest describes the body of a creation in the document.
+type createRequest struct {
+	Tasks []createItem `json:"tasks" minItems:"1" maxItems:"5000" doc:"One item for each task to create."`
+}
+
+type createItem struct {
+	Fields map[string]any `json:"fields" doc:"Field names of the schema endpoint (never titles) and their values."`
+}
+
+// decodeBatch reads a creation body that is JSON. What breaks the schema of
+// the body refuses all of it; what is wrong inside `fields` is a problem of
+// that item. Values stay slices of the body: 32 MB are in memory once.
+//
+// A key that `fields`, or an object inside a value, has twice is a problem of
+// the item: taking the last one would drop what somebody meant.
+func decodeBatch(body []byte) ([]seeding.Item, error) {
+	b := batch{}
+	b.object("the body", body, "tasks", b.readTasks)
+	if b.err != nil {
+		return nil, fault.New(fault.Validation, "%s", b.err)
+	}
+	return b.items, nil
+}
+
+// batch is one decodeBatch under way; it ends at the first error.
+type batch struct {
+	items []seeding.Item
+	err   error
+}
+
+func (b *batch) fail(format string, args ...any) bool {
+	if b.err == nil {
+		b.err = fmt.Errorf(format, args...)
+	}
+	return false
+}
+
+// object reads an object that has exactly one property.
+func (b *batch) object(where string, data []byte, property string, read func(value []byte) bool) bool {
+	if wirejson.Shape(data) != '{' {
+		return b.fail("%s must be an object with %q, got %s", where, property, wirejson.Describe(data))
+	}
+	var found []byte
+	wirejson.Members(data, func(key string, value []byte) bool {
+		switch {
+		case key != property:
+			return b.fail("%s has the unknown property %s; expected only %q", where, edge.Quote(key), property)
+		case found != nil:
+			return b.fail("%s has %q twice", where, property)
+		}
+		found = value
+		return true
+	})
+	switch {
+	case b.err != nil:
+		return false
+	case found == nil:
+		return b.fail("%s must have %q", where, property)
+	}
+	return read(found)
+}
+
+func (b *batch) readTasks(value []byte) bool {
+	if wirejson.Shape(value) != '[' {
+		return b.fail("tasks must be an array, got %s", wirejson.Describe(value))
+	}
+	wirejson.Elements(value, b.readItem)
+	if b.err == nil && len(b.items) == 0 {
+		return b.fail("tasks must have 1 to %d items, got none", maxTasks)
+	}
+	return b.err == nil
+}
+
+func (b *batch) readItem(value []byte) bool {
+	i := len(b.items)
+	if i == maxTasks {
+		return b.fail("tasks must have 1 to %d items, got more; send them in several requests", maxTasks)
+	}
+	return b.object(fmt.Sprintf("tasks[%d]", i), value, "fields", func(fields []byte) bool {
+		if wirejson.Shape(fields) != '{' {
+			return b.fail("tasks[%d].fields must be an object, got %s", i, wirejson.Describe(fields))
+		}
+		b.items = append(b.items, readFields(fields))
+		return true
+	})
+}
+
+func readFields(fields []byte) seeding.Item {
+	item := seeding.Item{Fields: form.Values{}}
+	wirejson.Members(fields, func(name string, value []byte) bool {
+		if _, twice := item.Fields[name]; twice {
+			item.Problems = append(item.Problems, form.Problem{
+				Field: name, Message: fmt.Sprintf("field %s is given more than once", edge.Quote(name)),
+			})
+			return true
+		}
+		if key, twice := wirejson.Duplicate(value); twice {
+			item.Problems = append(item.Problems, form.Problem{
+				Field: name, Message: fmt.Sprintf("the value has the key %s twice in one object", edge.Quote(key)),
+			})
+		}
+		item.Fields[name] = json.RawMessage(value)
+		return true
+	})
+	return item
+}
