@@ -1,0 +1,127 @@
+# Taskloom. `make help` lists the targets; `make dev` and `make test` need
+# nothing prepared but Go, Node and make.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-print-directory --no-builtin-rules
+.DEFAULT_GOAL := help
+# One target after the other: each one uses all cores by itself.
+.NOTPARALLEL:
+
+include tools/versions.mk
+
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+FUZZTIME ?= 10s
+# RACE= tests without the race detector, which needs a C compiler.
+RACE     ?= -race
+# TESTFLAGS="-run Claim -count 5" narrows or widens `make test`.
+TESTFLAGS ?=
+LINT_STRICT ?=
+
+comma := ,
+# The package's tests want a database, also those that do not use it.
+GOLDEN = $(if $(TEST_DATABASE_URL)$(DATABASE_URL),,bin/taskloom-dev exec --) go test -count 1 -run TestOpenAPIDocumentsAreGolden ./api
+GO_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.go' | while read -r f; do [ ! -e "$$f" ] || echo "$$f"; done)
+
+# No C in any program of ours: it builds the same with and without a compiler
+# at hand. The race detector alone turns it on.
+export CGO_ENABLED := 0
+
+# The variables of `make dev` (DEV_DIR, ADDR, FRESH, every setting of the
+# product) reach it through the environment, given before or after `make dev`.
+
+##@ Run
+
+.PHONY: dev
+dev: build ## The whole product on this machine, until Ctrl-C (DEV_DIR=.dev ADDR=127.0.0.1:8080 FRESH=1)
+	@exec bin/taskloom-dev up
+
+.PHONY: demo
+demo: build ## 1,000 tasks worked through by simulated people, on the running stack or on one of its own
+	@tools/demo.sh
+
+.PHONY: bench
+bench: build ## Measures the hot paths, each against its floor in the same run
+	@echo "bench: on a fresh Postgres and Temporal; this takes some minutes"
+	@bin/taskloom-dev exec -- go run ./bench
+
+##@ Build
+
+.PHONY: build
+build: ## Builds bin/taskloom and bin/taskloom-dev (VERSION=…)
+	@tools/build.sh taskloom . -trimpath -ldflags "-X main.version=$(VERSION)" ./cmd/taskloom
+	@tools/build.sh taskloom-dev dev .
+
+.PHONY: generate
+generate: build ## Writes the generated files anew: the golden OpenAPI documents
+	@$(GOLDEN) -update
+
+.PHONY: verify
+verify: build ## Fails when a generated file is out of date (make test does, too)
+	@$(GOLDEN)
+
+.PHONY: fmt
+fmt: $(call tool,$(GOFUMPT)) ## Formats all Go code
+	@$< -w $(GO_FILES)
+
+.PHONY: clean
+clean: ## Removes what was built; the state of `make dev` stays (rm -r .dev removes it)
+	@rm -rf bin .cache dist
+
+##@ Check
+
+.PHONY: test
+test: build system ## Every test of both modules, on a Postgres, Temporal and S3 of their own (TESTFLAGS=…)
+	@echo "test: this module$(if $(RACE),$(comma) with the race detector); the first compilation takes a few minutes"
+	@CGO_ENABLED=$(if $(RACE),1,0) bin/taskloom-dev exec -- go test $(RACE) $(TESTFLAGS) ./...
+	@echo "test: dev/"
+	@cd dev && go test $(TESTFLAGS) ./...
+
+.PHONY: fuzz
+fuzz: ## Every fuzz target for FUZZTIME=10s; `make test` runs their seeds
+	@tools/fuzz.sh $(FUZZTIME)
+
+# The linters load what `make build` compiled: -trimpath where it says so.
+.PHONY: lint
+lint: ## gofumpt, golangci-lint, workflowcheck and govulncheck, all of them even if one complains
+	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-workflows lint-vulnerabilities
+
+.PHONY: lint-format
+lint-format: $(call tool,$(GOFUMPT))
+	@echo "lint: gofumpt"
+	@files=$$($< -l $(GO_FILES)); [ -z "$$files" ] || { \
+		printf 'These files are not formatted; make fmt does it:\n%s\n' "$$files" >&2; exit 1; }
+
+.PHONY: lint-root
+lint-root: $(call tool,$(GOLANGCI_LINT))
+	@echo "lint: golangci-lint"
+	@GOFLAGS=-trimpath $(CURDIR)/$< run ./...
+
+.PHONY: lint-dev
+lint-dev: $(call tool,$(GOLANGCI_LINT))
+	@echo "lint: golangci-lint in dev/"
+	@cd dev && $(CURDIR)/$< run --config ../.golangci.yml ./...
+
+.PHONY: lint-workflows
+lint-workflows: $(call tool,$(WORKFLOWCHECK))
+	@echo "lint: workflowcheck (workflow code is deterministic)"
+	@GOFLAGS=-trimpath $< -config tools/workflowcheck.yaml ./workflows/...
+
+.PHONY: lint-vulnerabilities
+lint-vulnerabilities: $(call tool,$(GOVULNCHECK))
+	@LINT_STRICT=$(LINT_STRICT) tools/vulnerabilities.sh $<
+
+##@ Set up
+
+.PHONY: system
+system: ## Installs the Debian packages that are missing: a C compiler for the race detector
+	@RACE=$(RACE) tools/system.sh
+
+.PHONY: tools
+tools: $(TOOL_BINARIES) ## Builds the linters at their pinned versions into .cache/tools
+
+.PHONY: help
+help: ## This list
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -1,0 +1,23 @@
+# The linters and their versions: the one place where they are pinned. They are
+# built from source, into a directory of their version, by way of the Go module
+# proxy and its checksum database; a new version here is all that an upgrade takes.
+
+GOFUMPT       := mvdan.cc/gofumpt@v0.12.0
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
+GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+TOOLS := $(GOFUMPT) $(GOLANGCI_LINT) $(WORKFLOWCHECK) $(GOVULNCHECK)
+
+# tool is the path of a tool's binary: .cache/tools/gofumpt-v0.12.0/gofumpt
+tool_name = $(notdir $(firstword $(subst @, ,$(1))))
+tool      = .cache/tools/$(tool_name)-$(lastword $(subst @, ,$(1)))/$(tool_name)
+
+TOOL_BINARIES := $(foreach t,$(TOOLS),$(call tool,$(t)))
+
+define tool_rule
+$(call tool,$(1)):
+	@echo "tools: building $(1)"
+	@GOBIN=$$(CURDIR)/$$(@D) GOFLAGS= go install -p 1 $(1)
+endef
+$(foreach t,$(TOOLS),$(eval $(call tool_rule,$(t))))
