@@ -31,7 +31,10 @@ func command(t *testing.T, environ []string, stdin string, args ...string) outco
 	return outcome{code, out.String(), errs.String()}
 }
 
-func database(t *testing.T) []string { return []string{"DATABASE_URL=" + dbtest.URL(t)} }
+func database(t *testing.T) []string {
+	t.Helper()
+	return []string{"DATABASE_URL=" + dbtest.URL(t)}
+}
 
 func fullDocument(t *testing.T) string {
 	t.Helper()

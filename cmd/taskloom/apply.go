@@ -71,11 +71,11 @@ func (a *app) apply(ctx context.Context, file string, output format) error {
 func (a *app) readDocument(file string) ([]byte, error) {
 	in := a.in
 	if file != "-" {
-		f, err := os.Open(file) //nolint:gosec // the operator names the file
+		f, err := os.Open(file)
 		if err != nil {
 			return nil, fault.New(fault.NotFound, "cannot read the document: %s", err)
 		}
-		defer f.Close() //nolint:errcheck // only read
+		defer f.Close()
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, apply.MaxBytes+1))

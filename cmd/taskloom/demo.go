@@ -49,11 +49,11 @@ func (a *app) demo(ctx context.Context, o demo.Options, problems string) error {
 	if err != nil {
 		return err
 	}
-	var real bool
-	if o.Problems, real, err = demo.Load(problems); err != nil {
+	var given bool
+	if o.Problems, given, err = demo.Load(problems); err != nil {
 		return fault.New(fault.InvalidRequest, "cannot read the problems: %s", err)
 	}
-	if !real {
+	if !given {
 		fmt.Fprintf(a.out, "%s is not there; the built-in sample of %d problems serves instead\n", problems, len(o.Problems))
 	}
 	if o.Store, err = openStore(ctx, c); err != nil {

@@ -98,8 +98,7 @@ func (a *app) migrateTemporal(ctx context.Context, c config.Config) error {
 
 func namespaceThere(ctx context.Context, tc client.Client, namespace string) error {
 	_, err := tc.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
-	var missing *serviceerror.NamespaceNotFound
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*serviceerror.NamespaceNotFound](err); ok {
 		return fault.New(fault.NotFound, "Temporal has no namespace %q; make it with `temporal operator namespace create "+
 			"--namespace %s`, or set TEMPORAL_NAMESPACE", namespace, namespace)
 	}

@@ -55,8 +55,7 @@ func (o *objects) ensureBucket(ctx context.Context) (made bool, err error) {
 		}
 	}
 	_, err = o.client.CreateBucket(ctx, in)
-	var ours *types.BucketAlreadyOwnedByYou
-	if errors.As(err, &ours) {
+	if _, ok := errors.AsType[*types.BucketAlreadyOwnedByYou](err); ok {
 		return false, nil // somebody was faster
 	}
 	return err == nil, err
@@ -73,7 +72,7 @@ func (o *objects) roundTrip(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("get object: %w", err)
 	}
-	defer got.Body.Close() //nolint:errcheck // read to its end
+	defer got.Body.Close()
 	var back bytes.Buffer
 	if _, err := back.ReadFrom(got.Body); err != nil {
 		return fmt.Errorf("read object: %w", err)

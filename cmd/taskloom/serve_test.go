@@ -38,7 +38,7 @@ func freeAddr(t *testing.T) string {
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer l.Close() //nolint:errcheck // was only to find a port
+	defer l.Close()
 	return l.Addr().String()
 }
 
@@ -50,7 +50,7 @@ func get(t *testing.T, url string) (int, string) {
 	if err != nil {
 		return 0, ""
 	}
-	defer res.Body.Close() //nolint:errcheck // read to its end
+	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	return res.StatusCode, string(body)

@@ -10,7 +10,6 @@ import (
 	"go.temporal.io/sdk/interceptor"
 
 	"github.com/taskloom/taskloom/internal/config"
-	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/worker"
 )
 
@@ -34,10 +33,4 @@ func newTemporal(c config.Config, log *slog.Logger, reg prometheus.Registerer) (
 func temporalAnswers(ctx context.Context, c client.Client) error {
 	_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
 	return err
-}
-
-// temporalUnreachable says where Temporal should be and whose setting that is.
-func temporalUnreachable(c config.Config, err error) error {
-	return fault.New(fault.Unavailable, "Temporal at %s does not answer; check that it runs there and that "+
-		"TEMPORAL_ADDRESS (and TEMPORAL_TLS, TEMPORAL_API_KEY if it needs them) is right", c.TemporalAddress).Because(err)
 }

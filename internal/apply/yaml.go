@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -86,7 +87,7 @@ func (r *yamlReader) value(n ast.Node, depth int) (tree, error) {
 	case nil, *ast.NullNode:
 		return tree{size: 1}, nil
 	case *ast.BoolNode:
-		return tree{kind: boolean, text: fmt.Sprint(n.Value), size: 1}, nil
+		return tree{kind: boolean, text: strconv.FormatBool(n.Value), size: 1}, nil
 	case *ast.IntegerNode:
 		return numeric(n.Token.Value, n.Value), nil
 	case *ast.FloatNode:

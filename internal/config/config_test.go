@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -19,7 +18,7 @@ const key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 func found(t *testing.T, err error) map[string]string {
 	t.Helper()
 	var f *fault.Error
-	require.True(t, errors.As(err, &f), "%v", err)
+	require.ErrorAs(t, err, &f, "%v", err)
 	out := map[string]string{}
 	for _, p := range f.Problems {
 		out[p.Path] = p.Message

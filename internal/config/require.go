@@ -21,8 +21,7 @@ var wayOut = map[string]string{
 // not set.
 func (c Config) Require(err error, names ...string) error {
 	var p problems
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*fault.Error](err); ok {
 		p.found = slices.Clone(known.Problems)
 	} else if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -83,7 +84,7 @@ var migratedTemplate = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("connect to the Postgres of TEST_DATABASE_URL or DATABASE_URL: %w", err)
 	}
-	defer conn.Close(ctx) //nolint:errcheck // nothing to save
+	defer conn.Close(ctx)
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext('taskloom dbtest'))`); err != nil {
 		return "", fmt.Errorf("lock template: %w", err)
 	}
@@ -121,7 +122,7 @@ func admin(ctx context.Context, base, sql string) error {
 	if err != nil {
 		return fmt.Errorf("connect to the Postgres of TEST_DATABASE_URL or DATABASE_URL: %w", err)
 	}
-	defer conn.Close(ctx) //nolint:errcheck // nothing to save
+	defer conn.Close(ctx)
 	_, err = conn.Exec(ctx, sql)
 	return err
 }
@@ -139,7 +140,7 @@ func findBaseURL() (string, error) {
 			return v, nil
 		}
 	}
-	return "", fmt.Errorf("this test needs a Postgres whose user may create databases: " +
+	return "", errors.New("this test needs a Postgres whose user may create databases: " +
 		"run `make test`, or set TEST_DATABASE_URL or DATABASE_URL to a postgres:// URL")
 }
 
@@ -155,7 +156,7 @@ func withDatabase(t testing.TB, base, name string) string {
 func replaceDatabase(base, name string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme == "" {
-		return "", fmt.Errorf("TEST_DATABASE_URL or DATABASE_URL must be a postgres:// URL")
+		return "", errors.New("TEST_DATABASE_URL or DATABASE_URL must be a postgres:// URL")
 	}
 	u.Path = "/" + name
 	q := u.Query()

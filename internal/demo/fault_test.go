@@ -58,7 +58,7 @@ func TestNothingIsLostWhenPartsAreKilled(t *testing.T) {
 	for i, email := range append(append([]string{}, Contributors...), Reviewers...) {
 		w := &worker{
 			h: h, role: "contributor", api: newAPI(s.addr, "", pipelineID).session(),
-			rand: rand.New(rand.NewPCG(seed, uint64(i))), //nolint:gosec // repeatable on purpose
+			rand: rand.New(rand.NewPCG(seed, uint64(i))),
 		}
 		if i >= len(Contributors) {
 			w.role = "reviewer"
@@ -101,7 +101,7 @@ func (s *stack) prepare() (pipelineID int64) {
 // faults injects them one after the other, each after some calls got through.
 func (s *stack) faults(ctx context.Context, seed uint64, h *history) {
 	s.t.Helper()
-	r := rand.New(rand.NewPCG(seed, 1<<32)) //nolint:gosec // repeatable on purpose
+	r := rand.New(rand.NewPCG(seed, 1<<32))
 	kinds := []struct {
 		name string
 		do   func()

@@ -113,7 +113,7 @@ func (w *worker) live(ctx context.Context, email string) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // being stopped is how a run ends
 	}
 	return fmt.Errorf("%s: %w", email, err)
 }

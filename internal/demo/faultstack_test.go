@@ -55,7 +55,7 @@ func newStack(t *testing.T) *stack {
 	// A directory that the unprivileged user of Postgres can enter.
 	dir, err := os.MkdirTemp("/var/tmp", "taskloom-fault-") //nolint:usetesting // TempDir is closed to other users
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // see above
+	require.NoError(t, os.Chmod(dir, 0o755))
 	s := &stack{t: t, dir: dir}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 
@@ -130,7 +130,7 @@ func (s *stack) ready() {
 		if err != nil {
 			return false
 		}
-		res, err := http.DefaultClient.Do(req) //nolint:forbidigo // to this test's own server
+		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return false
 		}
@@ -177,7 +177,7 @@ func startProcess(t *testing.T, dir, name string, env []string) *process {
 func (p *process) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	cmd := exec.CommandContext(context.Background(), binary, p.name) //nolint:gosec // our own
+	cmd := exec.CommandContext(context.Background(), binary, p.name)
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, p.log, p.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.cmd = cmd

@@ -22,7 +22,7 @@ var sample string
 
 // Load reads problems from a file of JSON lines; where the file is absent it
 // returns the built-in sample and false.
-func Load(path string) (ps []Problem, real bool, err error) {
+func Load(path string) (ps []Problem, given bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		ps, err = read(strings.NewReader(sample))

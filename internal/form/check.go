@@ -2,6 +2,7 @@ package form
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -90,12 +91,7 @@ func (c *check) object(v *value, keys ...string) bool {
 }
 
 func oneOf(s string, of []string) bool {
-	for _, x := range of {
-		if x == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(of, s)
 }
 
 // listLimit is the largest number of choices that a message lists.

@@ -3,6 +3,7 @@ package form
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // tableKind is table: an array of rows, each an object with the cells of the columns: [{"col": "v"}]. Columns have
@@ -113,14 +114,7 @@ func (k tableKind) define(d *definition) {
 }
 
 func (k tableKind) hint() any {
-	s := "array of objects: "
-	for i, name := range k.names {
-		if i > 0 {
-			s += ", "
-		}
-		s += name
-	}
-	return s + span(k.rules.MinItems, k.rules.MaxItems, "rows")
+	return "array of objects: " + strings.Join(k.names, ", ") + span(k.rules.MinItems, k.rules.MaxItems, "rows")
 }
 
 func (k tableKind) schema() fragment {

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -38,9 +39,9 @@ type member struct {
 
 // get returns the member called key of an object, and whether there is one.
 func (v *value) get(key string) (value, bool) {
-	for i := len(v.members) - 1; i >= 0; i-- {
-		if v.members[i].key == key {
-			return v.members[i].value, true
+	for _, v0 := range slices.Backward(v.members) {
+		if v0.key == key {
+			return v0.value, true
 		}
 	}
 	return value{}, false

@@ -3,6 +3,7 @@ package form_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,7 @@ func strict(t *testing.T, data []byte, into any) {
 }
 
 func (v *vector) run(t *testing.T) {
+	t.Helper()
 	fields := definitions(t, v.Fields)
 	f := form.New(fields)
 	values, context := unfold(t, v.Values), unfold(t, v.Context)
@@ -124,9 +126,7 @@ func (v *vector) run(t *testing.T) {
 	if e.Visible != nil {
 		all := form.Values{}
 		for _, layer := range []form.Values{values, context} {
-			for name, raw := range layer {
-				all[name] = raw
-			}
+			maps.Copy(all, layer)
 		}
 		require.Equal(t, e.Visible, f.Visible(all))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -90,10 +91,8 @@ func (a *applying) pipelineVerb(ctx context.Context, p PipelineRow, verb pipelin
 // withPublish adds a publish, which makes no version of what is published
 // already, once the pipeline is where that is possible.
 func withPublish(verbs []pipeline.Verb) []pipeline.Verb {
-	for _, v := range verbs {
-		if v == pipeline.VerbPublish {
-			return verbs
-		}
+	if slices.Contains(verbs, pipeline.VerbPublish) {
+		return verbs
 	}
 	return append(verbs, pipeline.VerbPublish)
 }

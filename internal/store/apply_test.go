@@ -3,7 +3,6 @@ package store_test
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -327,7 +326,7 @@ func mustUser(t *testing.T, st *store.Store, email string) store.User {
 func pathsOf(t *testing.T, err error) []string {
 	t.Helper()
 	var f *fault.Error
-	require.True(t, errors.As(err, &f), "%v", err)
+	require.ErrorAs(t, err, &f, "%v", err)
 	require.Equal(t, fault.Validation, f.Kind)
 	var paths []string
 	for _, p := range f.Problems {

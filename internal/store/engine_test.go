@@ -286,98 +286,6 @@ func TestDraftRevisionsKeepTwoTabsApart(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Validation), "%v", err)
 }
 
-func TestDeadlinesExpireLeasesAndEscalate(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	ids := b.create(2)
-	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	require.Equal(t, ids[0], c.TaskID)
-	res, err := b.Store.CheckDeadlines(ctx, ids[0])
-	require.NoError(t, err)
-	require.Len(t, res.Deadlines, 1, "the lease still runs")
-	require.WithinDuration(t, c.LeaseExpiresAt, res.Deadlines[0].LeaseEnds, 0)
-
-	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, ids[0])
-	res, err = b.Store.CheckDeadlines(ctx, ids[0])
-	require.NoError(t, err)
-	require.Empty(t, res.Deadlines)
-	n, _ := b.settle(ids[0]).Node("solve")
-	require.Equal(t, task.NodeAvailable, n.Status)
-
-	b.exec(`UPDATE task_nodes SET sla_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, ids[1])
-	_, err = b.Store.CheckDeadlines(ctx, ids[1])
-	require.NoError(t, err)
-	require.Equal(t, task.Escalated, b.status(ids[1]).Status)
-	b.settle(ids[1])
-	require.NoError(t, b.Store.Resolve(ctx, b.member(b.Admin), ids[1], "solve", pipeline.ResolveRequeue, ""))
-	n, _ = b.settle(ids[1]).Node("solve")
-	require.Equal(t, task.NodeAvailable, n.Status)
-	require.Equal(t, 2, n.Iteration)
-	b.checked()
-}
-
-func TestAdminCommands(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	admin := b.member(b.Admin)
-	ids := b.create(4)
-	ada := b.Contributors[0]
-
-	c := b.claim(ada, pipeline.KindSubtask)
-	require.NoError(t, b.Store.Quarantine(ctx, admin, c.TaskID, "solve", "broken question"))
-	_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
-	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
-	require.Equal(t, task.Quarantined, b.status(c.TaskID).Status)
-	err = b.Store.Resolve(ctx, admin, c.TaskID, "solve", pipeline.ResolveAccept, "")
-	require.True(t, fault.Is(err, fault.Conflict), "nothing was submitted: %v", err)
-	require.NoError(t, b.Store.Resolve(ctx, admin, c.TaskID, "solve", pipeline.ResolveSkip, ""))
-	b.settle(c.TaskID)
-	require.Equal(t, task.Finished, b.status(c.TaskID).Status, "its review has nothing to check")
-
-	require.NoError(t, b.Store.Hold(ctx, admin, ids[1], ""))
-	require.Equal(t, task.Paused, b.status(ids[1]).Status)
-	require.Equal(t, ids[2], b.claim(ada, pipeline.KindSubtask).TaskID, "a held task is passed over")
-	require.NoError(t, b.Store.Unhold(ctx, admin, ids[1], ""))
-	require.Equal(t, ids[1], b.claim(ada, pipeline.KindSubtask).TaskID)
-
-	require.NoError(t, b.Store.FailTask(ctx, admin, ids[3], "withdrawn"))
-	require.Equal(t, task.Failed, b.status(ids[3]).Status)
-	require.Equal(t, task.Summary{}, b.status(ids[3]).Summary)
-	err = b.Store.Hold(ctx, admin, ids[3], "")
-	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
-	require.Nil(t, b.claim(b.Contributors[1], pipeline.KindSubtask))
-	for _, id := range ids {
-		b.settle(id)
-	}
-	b.checked()
-}
-
-func TestReviewerEscalates(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	id := b.create(1)[0]
-	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
-	b.settle(id)
-	rc := b.claim(b.Reviewers[0], pipeline.KindReview)
-	_, err = b.Store.Review(ctx, b.Reviewers[0], rc.ID, store.Verdict{Verdict: store.VerdictEscalate})
-	require.NoError(t, err)
-	require.Equal(t, task.Escalated, b.status(id).Status)
-	b.settle(id)
-	waiting, err := b.Store.Waiting(ctx, b.OrgID, b.PipelineID, 10)
-	require.NoError(t, err)
-	require.Len(t, waiting, 1)
-	require.Equal(t, pipeline.ReasonReviewer, waiting[0].Reason)
-	require.NoError(t, b.Store.Resolve(ctx, b.member(b.Admin), id, "check", pipeline.ResolveAccept, ""))
-	b.settle(id)
-	require.Equal(t, task.Finished, b.status(id).Status)
-	b.checked()
-}
-
 func TestAStepAppliesOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -433,51 +341,6 @@ func TestALaterCommandBeatsAnEarlierConsequence(t *testing.T) {
 	b.checked()
 }
 
-func TestOutboxKeepsATasksOrder(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	id := b.create(1)[0]
-	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
-	for _, want := range []pipeline.EventKind{pipeline.EventCreate, pipeline.EventClaim, pipeline.EventSubmit} {
-		got, err := b.Store.TakeOutbox(ctx, 10)
-		require.NoError(t, err)
-		require.Len(t, got, 1, "only the oldest row of a task")
-		require.Equal(t, want, got[0].Event.Kind)
-		require.Equal(t, id, got[0].TaskID)
-		none, err := b.Store.TakeOutbox(ctx, 10)
-		require.NoError(t, err)
-		require.Empty(t, none, "while it is under way the next one waits")
-		require.NoError(t, b.Store.DoneOutbox(ctx, []int64{got[0].ID}))
-	}
-}
-
-func TestReconcileRingsWhatLags(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	ids := b.create(3)
-	b.claim(b.Contributors[0], pipeline.KindSubtask)
-	n, err := b.Store.Reconcile(ctx, 100)
-	require.NoError(t, err)
-	require.Zero(t, n)
-	b.exec(`DELETE FROM outbox`)
-	b.exec(`UPDATE tasks SET updated_at = now() - interval '2 minutes' WHERE id = $1`, ids[0])
-	b.exec(`UPDATE task_nodes SET sla_at = now() - interval '10 minutes' WHERE task_id = $1 AND key = 'solve'`, ids[1])
-	for range 2 {
-		_, err = b.Store.Reconcile(ctx, 100)
-		require.NoError(t, err)
-	}
-	got, err := b.Store.TakeOutbox(ctx, 10)
-	require.NoError(t, err)
-	require.Len(t, got, 2)
-	for _, d := range got {
-		require.Equal(t, store.TopicSync, d.Topic)
-	}
-}
-
 // TestALostRunSeesCausesBeforeEffects rebuilds a run between two commands that
 // it has not applied: the rejection must stay a rejection.
 func TestALostRunSeesCausesBeforeEffects(t *testing.T) {
@@ -503,19 +366,5 @@ func TestALostRunSeesCausesBeforeEffects(t *testing.T) {
 	require.Equal(t, task.NodeAvailable, n.Status)
 	require.Equal(t, 2, n.Iteration)
 	require.Equal(t, ada, n.ReservedFor)
-	b.checked()
-}
-
-func TestAnOperatorsCancellationAppliesWhatWaited(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	id := b.create(1)[0]
-	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
-	require.NoError(t, b.Store.FailByOperator(ctx, id))
-	require.NoError(t, b.Store.FailByOperator(ctx, id), "once is enough")
-	require.Equal(t, task.Failed, b.status(id).Status)
 	b.checked()
 }

@@ -3,7 +3,7 @@ package store_test
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
+	"encoding/hex"
 	"strings"
 	"testing"
 	"time"
@@ -136,7 +136,7 @@ func TestCreateKey(t *testing.T) {
 		return raw
 	}
 	require.NotContains(t, stored(), w.KeyValue)
-	require.Contains(t, stored(), fmt.Sprintf("%x", hash))
+	require.Contains(t, stored(), hex.EncodeToString(hash[:]))
 }
 
 func TestRacingKeyCreatesOfOneName(t *testing.T) {

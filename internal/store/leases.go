@@ -18,7 +18,7 @@ const memberSQL = `EXISTS (SELECT 1 FROM pipelines p
     LEFT JOIN project_members pm ON pm.project_id = p.project_id AND pm.user_id = $2
     WHERE p.id = n.pipeline_id AND p.org_id = n.org_id AND (om.role = 'org_admin' OR pm.user_id IS NOT NULL))`
 
-// $1 task, $2 user, $3 claim id
+// liveClaimSQL finds a claim that holds: $1 task, $2 user, $3 claim id.
 const liveClaimSQL = `SELECT ` + claimColumns + ` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
     WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND n.status = 'claimed' AND ` + memberSQL
 

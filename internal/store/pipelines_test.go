@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -152,7 +151,7 @@ func TestPublishListsEveryProblem(t *testing.T) {
 	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, "")
 	require.Equal(t, fault.Validation, fault.KindOf(err))
 	var f *fault.Error
-	require.True(t, errors.As(err, &f))
+	require.ErrorAs(t, err, &f)
 	require.GreaterOrEqual(t, len(f.Problems), 2)
 
 	got, err := w.Store.Pipeline(ctx, w.OrgID, p.ID)

@@ -52,7 +52,7 @@ func TestSession(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, seen().After(before))
 	})
-	t.Run("idle for 12 hours it is over", func(t *testing.T) {
+	t.Run("idle for 12 hours it is over", func(*testing.T) {
 		h := open("idle", 24*time.Hour)
 		exec(`UPDATE sessions SET seen_at = now() - interval '12 hours' WHERE hash = $1`, h[:])
 		over(h)

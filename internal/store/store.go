@@ -7,6 +7,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -84,7 +85,7 @@ func harden(c *pgconn.Config) {
 	}
 }
 
-func milliseconds(d time.Duration) string { return fmt.Sprintf("%d", d.Milliseconds()) }
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // readTimesAsUTC makes scanned times independent of the machine's time zone.
 func readTimesAsUTC(_ context.Context, conn *pgx.Conn) error {

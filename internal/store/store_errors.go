@@ -45,8 +45,7 @@ func passing(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, pgx.ErrNoRows) {
 		return false
 	}
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pg.Code {
 		case codeReadOnly, codeSerialization, codeDeadlock, codeLockTimeout, codeQueryCanceled:
 			return true

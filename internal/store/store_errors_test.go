@@ -26,7 +26,7 @@ func TestTranslate(t *testing.T) {
 	} {
 		got := translate(err)
 		var f *fault.Error
-		require.True(t, errors.As(got, &f), "%v", err)
+		require.ErrorAs(t, got, &f, "%v", err)
 		require.Equal(t, fault.Unavailable, f.Kind)
 		require.Equal(t, time.Second, f.RetryAfter)
 		require.NotContains(t, f.Message, "driver text")

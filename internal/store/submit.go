@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,19 +46,17 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 	if c.Kind != pipeline.KindSubtask {
 		return Submitted{}, fault.New(fault.Validation, "node %q is a review; send a verdict instead", c.Node)
 	}
-	p, context, _, err := s.taskAnswers(ctx, s.pool, c)
+	p, known, _, err := s.taskAnswers(ctx, s.pool, c)
 	if err != nil {
 		return Submitted{}, translate(err)
 	}
-	kept, problems := p.Form(c.Node).CheckSubmission(values, context)
+	kept, problems := p.Form(c.Node).CheckSubmission(values, known)
 	if err := problemsOf(problems); err != nil {
 		return Submitted{}, err
 	}
-	for name, raw := range kept {
-		context[name] = raw
-	}
+	maps.Copy(known, kept)
 	h := handIn{values: kept, to: task.NodeSubmitted, event: pipeline.Event{
-		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, context),
+		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, known),
 	}}
 	out, err := s.handIn(ctx, c, h)
 	if err != nil {

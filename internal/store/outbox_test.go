@@ -1,0 +1,55 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+func TestOutboxKeepsATasksOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
+	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
+	require.NoError(t, err)
+	for _, want := range []pipeline.EventKind{pipeline.EventCreate, pipeline.EventClaim, pipeline.EventSubmit} {
+		got, err := b.Store.TakeOutbox(ctx, 10)
+		require.NoError(t, err)
+		require.Len(t, got, 1, "only the oldest row of a task")
+		require.Equal(t, want, got[0].Event.Kind)
+		require.Equal(t, id, got[0].TaskID)
+		none, err := b.Store.TakeOutbox(ctx, 10)
+		require.NoError(t, err)
+		require.Empty(t, none, "while it is under way the next one waits")
+		require.NoError(t, b.Store.DoneOutbox(ctx, []int64{got[0].ID}))
+	}
+}
+
+func TestReconcileRingsWhatLags(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	ids := b.create(3)
+	b.claim(b.Contributors[0], pipeline.KindSubtask)
+	n, err := b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	b.exec(`DELETE FROM outbox`)
+	b.exec(`UPDATE tasks SET updated_at = now() - interval '2 minutes' WHERE id = $1`, ids[0])
+	b.exec(`UPDATE task_nodes SET sla_at = now() - interval '10 minutes' WHERE task_id = $1 AND key = 'solve'`, ids[1])
+	for range 2 {
+		_, err = b.Store.Reconcile(ctx, 100)
+		require.NoError(t, err)
+	}
+	got, err := b.Store.TakeOutbox(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+	for _, d := range got {
+		require.Equal(t, store.TopicSync, d.Topic)
+	}
+}
