@@ -31,6 +31,8 @@ type Outbox interface {
 	// TakeOutbox leases up to n rows, of each task only the first: what it
 	// returns can be delivered in any order.
 	TakeOutbox(ctx context.Context, n int) ([]store.Delivery, error)
+	// TakeUrgentOutbox leaves out the bulk starts.
+	TakeUrgentOutbox(ctx context.Context, n int) ([]store.Delivery, error)
 	DoneOutbox(ctx context.Context, ids []int64) error
 	RetryOutbox(ctx context.Context, id int64, in time.Duration, cause string) error
 	GiveBackOutbox(ctx context.Context, ids []int64) error

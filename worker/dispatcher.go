@@ -12,8 +12,9 @@ import (
 	"github.com/taskloom/taskloom/internal/store"
 )
 
-// The dispatcher works in lanes, so that one slow call, or a batch of starts
-// that waits for its rate, does not hold up what people do.
+// The dispatcher works in lanes, so that one slow call does not hold up the
+// rest. The first lane takes no bulk starts, which wait for their rate: what
+// people do never stands behind them.
 const (
 	lanes    = 4
 	laneTake = 50
@@ -49,13 +50,20 @@ func newDispatcher(d Deps, m *metrics) *dispatcher {
 // run delivers until ctx ends. What is under way then is settled first.
 func (d *dispatcher) run(ctx context.Context) {
 	var g errgroup.Group
-	for range lanes {
-		g.Go(func() error { d.lane(ctx); return nil })
+	for i := range lanes {
+		take := d.outbox.TakeOutbox
+		if i == 0 {
+			take = d.outbox.TakeUrgentOutbox
+		}
+		g.Go(func() error { d.lane(ctx, take); return nil })
 	}
 	_ = g.Wait() // lanes end without an error
 }
 
-func (d *dispatcher) lane(ctx context.Context) {
+// taker leases rows of the outbox.
+type taker func(ctx context.Context, n int) ([]store.Delivery, error)
+
+func (d *dispatcher) lane(ctx context.Context, take taker) {
 	idle := pollSoon
 	for ctx.Err() == nil {
 		n := laneTake
@@ -67,7 +75,7 @@ func (d *dispatcher) lane(ctx context.Context) {
 			n = 1
 		case gobreaker.StateClosed:
 		}
-		batch, err := d.outbox.TakeOutbox(ctx, n)
+		batch, err := take(ctx, n)
 		switch {
 		case err != nil:
 			if ctx.Err() == nil {

@@ -81,6 +81,11 @@ func (f *fakeOutbox) TakeOutbox(_ context.Context, n int) ([]store.Delivery, err
 	return out, nil
 }
 
+// TakeUrgentOutbox takes anything: what is urgent is the store's to say.
+func (f *fakeOutbox) TakeUrgentOutbox(ctx context.Context, n int) ([]store.Delivery, error) {
+	return f.TakeOutbox(ctx, n)
+}
+
 func (f *fakeOutbox) DoneOutbox(ctx context.Context, ids []int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -30,8 +30,6 @@ const (
 	outageLast   = 30 * time.Second
 	refusedFirst = 5 * time.Second
 	refusedLast  = 5 * time.Minute
-	// maxCause is how much of an error the outbox keeps.
-	maxCause = 500
 )
 
 type result struct {
@@ -94,9 +92,5 @@ func (d *dispatcher) retry(ctx context.Context, row store.Delivery, cause error,
 		in = min(last, first<<row.Attempts)
 	}
 	in += rand.N(in / 4) //nolint:gosec // spreads load, guards nothing
-	text := cause.Error()
-	if len(text) > maxCause {
-		text = text[:maxCause]
-	}
-	return d.outbox.RetryOutbox(ctx, row.ID, in, text)
+	return d.outbox.RetryOutbox(ctx, row.ID, in, cause.Error())
 }

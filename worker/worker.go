@@ -106,7 +106,8 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 
 // newWorker registers everything that the task queue serves.
 func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
-	steps := max(1, d.PoolSize-reserve)
+	// Half for the steps of workflow tasks, half for their patient repeats.
+	steps := max(1, (d.PoolSize-reserve)/2)
 	w := sdkworker.New(d.Client, d.TaskQueue, sdkworker.Options{
 		Identity:                                d.WorkerID,
 		WorkerStopTimeout:                       stopTimeout,

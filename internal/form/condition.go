@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Condition decides whether a field is visible or an edge is taken (DESIGN 5). It has exactly one of All, Any, Not
+// Condition decides whether a field is visible or an edge is taken. It has exactly one of All, Any, Not
 // and Field. A leaf compares the value of Field with Value by Op:
 //
 //	eq ne               equal, not equal; numbers by size, arrays in order, objects by key

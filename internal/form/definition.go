@@ -54,7 +54,7 @@ type definition struct {
 	out    *[]Problem
 }
 
-// Problems tells everything that is wrong with the definitions, as publish needs it (DESIGN 5). upstream are the
+// Problems tells everything that is wrong with the definitions, as publish needs it. upstream are the
 // fields of the nodes before this one, to which conditions, sources and prompts may refer too; that names are unique
 // beyond this form is checked where all forms are known.
 func (f *Form) Problems(upstream []Field) []Problem {

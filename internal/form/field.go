@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Field defines one field of a form, exactly as it stands in a pipeline definition (DESIGN 5). A Field is data:
+// Field defines one field of a form, exactly as it stands in a pipeline definition (docs/apply.md). A Field is data:
 // whether it makes sense is told by Form.Problems. Decoders refuse unknown keys.
 type Field struct {
 	// Name is the key of the value in Values: [a-z][a-z0-9_]{0,62}, unique in the pipeline, immutable after publish.
@@ -127,7 +127,7 @@ type Column struct {
 	Rules       Rules    `json:"rules,omitzero"`
 }
 
-// Generation says how a language model fills a field whose input is llm (spec 1.2, DESIGN 11).
+// Generation says how a language model fills a field whose input is llm (spec 1.2).
 type Generation struct {
 	// Model is an alias that the deployment maps to a provider's model.
 	Model string `json:"model"`

@@ -1,6 +1,6 @@
 // Package form knows the fields of a task's form: their types, their rules, when they are visible, and whether the
 // values that integrators seed and contributors submit fit them. It is pure: no I/O, no clock, no randomness, only
-// the standard library (DESIGN 3). The web app repeats it in TypeScript; both run testdata/vectors, and the server
+// the standard library. The web app repeats it in TypeScript; both run testdata/vectors, and the server
 // decides.
 package form
 

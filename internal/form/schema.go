@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// SchemaEntry describes one seeded field to integrators (spec 2: field schema entry; DESIGN 7).
+// SchemaEntry describes one seeded field to integrators (spec 2: field schema entry).
 type SchemaEntry struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
@@ -21,7 +21,7 @@ type SchemaEntry struct {
 	Example json.RawMessage `json:"example"`
 }
 
-// Schema describes the seeded fields in form order, as the schema endpoint shows them (spec 2, DESIGN 7).
+// Schema describes the seeded fields in form order, as the schema endpoint shows them (spec 2).
 func (f *Form) Schema() []SchemaEntry {
 	entries := []SchemaEntry{}
 	examples := Values{}

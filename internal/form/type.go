@@ -2,7 +2,7 @@ package form
 
 import "slices"
 
-// Type names a field type; it is the `type` key of a field definition (DESIGN 5).
+// Type names a field type; it is the `type` key of a field definition.
 type Type string
 
 // The field types, in the order in which the builder offers them. The shape of each one's value is documented in

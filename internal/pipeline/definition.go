@@ -1,5 +1,5 @@
 // Package pipeline holds the graph of a pipeline and the rules that walk it:
-// the definition as a document (DESIGN section 5), its validation at publish,
+// the definition as a document (docs/apply.md), its validation at publish,
 // and Start and Step, the pure functions that decide what opens next. It does
 // no I/O, reads no clock and knows no Temporal: the workflow calls it, the
 // activities apply what comes out.
@@ -27,7 +27,7 @@ const (
 	KindEnd     Kind = "end"
 )
 
-// Runs says when a task gets its workflow run (DESIGN section 2).
+// Runs says when a task gets its workflow run.
 type Runs string
 
 // When runs begin.
@@ -36,7 +36,7 @@ const (
 	RunsOnFirstClaim Runs = "on_first_claim"
 )
 
-// Limits and defaults of a node (DESIGN section 5).
+// Limits and defaults of a node.
 const (
 	DefaultLease     = 30 * time.Minute
 	MinLease         = time.Minute

@@ -157,9 +157,9 @@ func (w *walk) nothingToCheck(review GraphNode) bool {
 
 // unsure marks the nodes whose outcome may still change: those that are not
 // done, those that a review which may still reject could send back, the reviews
-// of such nodes, and what fell away because of them. A submitted node
-// that is not among them is finished for good, so that a finished node never
-// opens again (DESIGN section 6).
+// of such nodes, and what fell away because of them. A submitted node that is
+// not among them is finished for good, so that a finished node never opens
+// again (docs/adr/0006).
 func (w *walk) unsure() []bool {
 	marks := make([]bool, len(w.g.Nodes))
 	var queue []int

@@ -123,7 +123,7 @@ func (s *Store) resolve(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow
 	switch e.Outcome {
 	case pipeline.ResolveRequeue:
 		e.Iteration++
-		p, err := s.Version(ctx, t.VersionID)
+		p, err := s.versionIn(ctx, tx, t.VersionID)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,11 @@ func (s *Store) resolve(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow
 // in this round has nothing to accept.
 func (s *Store) accepted(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow) ([]string, error) {
 	c := Claim{OrgID: t.OrgID, PipelineID: t.PipelineID, VersionID: t.VersionID, TaskID: t.ID}
-	p, values, subs, err := s.taskAnswers(ctx, tx, c)
+	p, err := s.versionIn(ctx, tx, t.VersionID)
+	if err != nil {
+		return nil, err
+	}
+	values, subs, err := taskAnswers(ctx, tx, p, c)
 	if err != nil {
 		return nil, err
 	}
@@ -273,6 +277,6 @@ func (s *Store) Answers(ctx context.Context, orgID, pipelineID, taskID int64) (f
 	if err != nil {
 		return nil, translate(err)
 	}
-	_, values, _, err := s.taskAnswers(ctx, s.pool, c)
+	_, values, _, err := s.claimAnswers(ctx, c)
 	return values, translate(err)
 }

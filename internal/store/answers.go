@@ -64,21 +64,27 @@ func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Va
 }
 
 // taskAnswers reads and merges the answers of one task.
-func (s *Store) taskAnswers(ctx context.Context, q querier, c Claim) (*pipeline.Pipeline, form.Values, []submission, error) {
+func taskAnswers(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) (form.Values, []submission, error) {
+	var input form.Values
+	err := q.QueryRow(ctx, `SELECT input FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).Scan(&input)
+	if err != nil {
+		return nil, nil, err
+	}
+	subs, err := submissions(ctx, q, c.OrgID, c.TaskID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return answers(p, input, subs), subs, nil
+}
+
+// claimAnswers is taskAnswers with the version of the claim's task.
+func (s *Store) claimAnswers(ctx context.Context, c Claim) (*pipeline.Pipeline, form.Values, []submission, error) {
 	p, err := s.Version(ctx, c.VersionID)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var input form.Values
-	err = q.QueryRow(ctx, `SELECT input FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).Scan(&input)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	subs, err := submissions(ctx, q, c.OrgID, c.TaskID)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return p, answers(p, input, subs), subs, nil
+	values, subs, err := taskAnswers(ctx, s.pool, p, c)
+	return p, values, subs, err
 }
 
 // only keeps the named values.

@@ -49,6 +49,7 @@ var takeSQL = `
     SELECT task_id, event_seq, 'claim', key, iteration, claimed_by, claim_id, lease_expires_at FROM n
 ), ob AS (
     INSERT INTO outbox (topic, task_id, seq) SELECT 'task_event', task_id, event_seq FROM n
+), lift AS (` + fmt.Sprintf(liftSQL, "SELECT task_id FROM n") + `
 )
 SELECT claim_id::text AS claim_id, org_id, pipeline_id, version_id, task_id, claimed_by, key, kind, iteration, lease_expires_at FROM n`
 

@@ -51,7 +51,7 @@ func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx) (moved bool,
 	rows, _ := tx.Query(ctx, `SELECT key, iteration, claim_id::text, claimed_by, lease_expires_at,
 			coalesce(sla_at <= now(), false) AS late
 		FROM task_nodes WHERE task_id = $1 AND (status = 'claimed' AND lease_expires_at <= now()
-			OR status IN ('available', 'claimed') AND sla_at <= now()) ORDER BY key`, t.ID)
+			OR status IN ('available', 'claimed') AND sla_at <= now()) ORDER BY key FOR UPDATE`, t.ID)
 	nodes, err := pgx.CollectRows(rows, pgx.RowToStructByName[due])
 	if err != nil {
 		return false, err

@@ -31,6 +31,7 @@ func (s *Store) SaveDraft(ctx context.Context, userID int64, claimID string, val
 		SELECT n.task_id, n.key, n.claimed_by, n.org_id, $4, 1 FROM task_nodes n
 		WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND n.status = 'claimed'
 			AND ($5 = 0 OR EXISTS (SELECT 1 FROM drafts o WHERE o.task_id = n.task_id AND o.node_key = n.key AND o.user_id = $2))
+		FOR SHARE OF n
 		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
 			WHERE d.revision = $5
 		RETURNING revision`, c.TaskID, userID, claimID, values, revision).Scan(&next)
@@ -67,10 +68,12 @@ func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
 }
 
 // keepDraft saves what came with a refused submission, so that nothing that a
-// person wrote is lost: as the newest revision, whatever stood there.
+// person wrote is lost: as the newest revision, unless they hold the node again
+// and write on there.
 func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) error {
 	_, err := s.pool.Exec(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
-		VALUES ($1, $2, $3, $4, $5, 1)
+		SELECT $1::bigint, $2::text, $3::bigint, $4::bigint, $5::jsonb, 1 WHERE NOT EXISTS (
+			SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = $2 AND status = 'claimed' AND claimed_by = $3)
 		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()`,
 		c.TaskID, c.Node, c.UserID, c.OrgID, values)
 	return translate(err)

@@ -40,7 +40,7 @@ func (s *Store) LoadTask(ctx context.Context, taskID int64) (LoadedTask, error) 
 		if err != nil {
 			return err
 		}
-		p, err := s.Version(ctx, t.VersionID)
+		p, err := s.versionIn(ctx, tx, t.VersionID)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (t *lockedTask) state(ctx context.Context, tx pgx.Tx, g pipeline.Graph) (pi
 
 // catchUp applies every event of the locked task that waits, as its run would.
 func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
-	p, err := s.Version(ctx, t.VersionID)
+	p, err := s.versionIn(ctx, tx, t.VersionID)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error)
 		if err != nil {
 			return err
 		}
-		if in.To > t.Seq {
+		if in.To > t.Seq && t.AppliedSeq == in.From {
 			return fmt.Errorf("task %d: step to %d is ahead of the journal at %d", in.TaskID, in.To, t.Seq)
 		}
 		applied := t.AppliedSeq == in.From
@@ -248,7 +248,7 @@ func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error)
 }
 
 func (s *Store) writeChanges(ctx context.Context, tx pgx.Tx, t *lockedTask, changes []pipeline.Change) error {
-	p, err := s.Version(ctx, t.VersionID)
+	p, err := s.versionIn(ctx, tx, t.VersionID)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,7 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 )
 
-// IdempotencyTTL is how long the first answer to an Idempotency-Key is kept
-// (DESIGN section 7).
+// IdempotencyTTL is how long the first answer to an Idempotency-Key is kept.
 const IdempotencyTTL = 24 * time.Hour
 
 // IdempotencyKey names one request of an API key: its route and the caller's
@@ -88,8 +87,8 @@ func (k IdempotencyKey) lock() int64 {
 	return int64(binary.BigEndian.Uint64(h[:8])) //nolint:gosec // any bits will do
 }
 
-// DropOldAnswers deletes answers past their time and returns how many.
-func (s *Store) DropOldAnswers(ctx context.Context) (int64, error) {
-	tag, err := s.pool.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - $1::interval`, IdempotencyTTL)
-	return tag.RowsAffected(), translate(err)
+// dropOldAnswers deletes answers past their time.
+func (s *Store) dropOldAnswers(ctx context.Context) error {
+	_, err := s.pool.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - $1::interval`, IdempotencyTTL)
+	return err
 }

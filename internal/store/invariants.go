@@ -55,6 +55,10 @@ var invariants = []invariant{
 	{"every submit and verdict of the journal has its submission", false, `
 		SELECT 'task ' || e.task_id || ' event ' || e.seq FROM task_events e WHERE e.kind IN ('submit', 'review')
 			AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.claim_id = e.claim_id)`},
+	{"nothing that is still to do was handed in this round", false, `
+		SELECT 'task ' || n.task_id || ' node ' || n.key || ' round ' || n.iteration FROM task_nodes n
+		JOIN submissions s ON s.task_id = n.task_id AND s.node_key = n.key AND s.iteration = n.iteration
+		WHERE n.status IN ('pending', 'deferred', 'available', 'claimed')`},
 	{"node_summary adds up", true, `
 		SELECT 'task ' || t.id FROM tasks t JOIN (
 			SELECT task_id, count(*) FILTER (WHERE status <> 'na') AS total, count(*) FILTER (WHERE status = 'finished') AS finished,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -59,6 +60,7 @@ func (t *lockedTask) journal(ctx context.Context, tx pgx.Tx, e pipeline.Event, r
 		e.Outcome, e.Skipped, e.Returned, e.Reason)
 	if ring {
 		b.Queue(`INSERT INTO outbox (topic, task_id, seq) VALUES ('task_event', $1, $2)`, t.ID, t.Seq)
+		b.Queue(fmt.Sprintf(liftSQL, "$1"), t.ID)
 	}
 	return t.Seq, tx.SendBatch(ctx, b).Close()
 }
@@ -73,6 +75,9 @@ func (t *lockedTask) refresh(ctx context.Context, tx pgx.Tx) error {
 	}
 	sum := task.Summarize(nodes)
 	t.Status = task.Derive(nodes, task.Flags{Failed: t.Status == task.Failed, Held: t.Held, Touched: t.Touched})
+	if t.Status == task.Finished && t.AppliedSeq < t.Seq {
+		t.Status = task.InProgress // what waits to be applied may open nodes
+	}
 	_, err = tx.Exec(ctx, `UPDATE tasks SET status = $2, held = $3, n_total = $4, n_finished = $5, n_in_progress = $6,
 			n_pending = $7, applied_seq = $8, updated_at = now() WHERE id = $1`,
 		t.ID, t.Status, t.Held, sum.Total, sum.Finished, sum.InProgress, sum.Pending, t.AppliedSeq)

@@ -50,7 +50,7 @@ func lostClaim(ctx context.Context, q querier, userID, taskID int64, claimID str
 		return err
 	}
 	return fault.New(fault.Conflict,
-		"your claim on node %q of task %d is over; your draft is kept, claim the node again to go on", c.Node, taskID)
+		"your claim on node %q of task %d is over; claim the node again to go on", c.Node, taskID)
 }
 
 // pastClaim finds a claim in the journal, whether or not it still holds.
@@ -168,9 +168,27 @@ func releaseAll(ctx context.Context, tx pgx.Tx, orgID, userID int64) error {
 		if err != nil {
 			return err
 		}
+		// Under the lock: it may have been handed in or lost meanwhile.
+		held, err := t.holds(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		if !held {
+			continue
+		}
 		if err := t.release(ctx, tx, c, "removed from the organization"); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err = tx.Exec(ctx, `UPDATE task_nodes SET reserved_for = NULL, reserved_until = NULL
+		WHERE org_id = $1 AND reserved_for = $2 AND status = 'available'
+			AND pipeline_id IN (SELECT id FROM pipelines WHERE org_id = $1)`, orgID, userID)
+	return err
+}
+
+// holds reports whether the claim still holds its node of the locked task.
+func (t *lockedTask) holds(ctx context.Context, tx pgx.Tx, c Claim) (held bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = $2
+		AND claim_id = $3 AND claimed_by = $4 AND status = 'claimed')`, t.ID, c.Node, c.ID, c.UserID).Scan(&held)
+	return held, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/taskloom/taskloom/internal/task"
 )
 
-// Verdicts of a review (DESIGN section 10).
+// Verdicts of a review.
 const (
 	VerdictApprove  = "approve"
 	VerdictReject   = "reject"
@@ -47,7 +47,7 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 	if c.Kind != pipeline.KindReview {
 		return Submitted{}, fault.New(fault.Validation, "node %q is a subtask; submit its values instead", c.Node)
 	}
-	p, values, subs, err := s.taskAnswers(ctx, s.pool, c)
+	p, values, subs, err := s.claimAnswers(ctx, c)
 	if err != nil {
 		return Submitted{}, translate(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
@@ -18,6 +19,9 @@ import (
 // versionsKept bounds the cache: a compiled version of a large form takes some
 // hundred kilobytes, and few pipelines are busy at a time.
 const versionsKept = 256
+
+// loadTimeout bounds one loading, which others may wait for.
+const loadTimeout = 10 * time.Second
 
 // versionCache keeps compiled versions. They are immutable, so nothing in it
 // can go stale.
@@ -43,7 +47,9 @@ func (s *Store) Version(ctx context.Context, versionID int64) (*pipeline.Pipelin
 	// The first of many callers loads for all; it must not fail the others by
 	// hanging up.
 	loaded := s.versions.loading.DoChan(strconv.FormatInt(versionID, 10), func() (any, error) {
-		return s.loadVersion(context.WithoutCancel(ctx), versionID)
+		loading, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
+		defer cancel()
+		return s.loadVersion(loading, s.pool, versionID)
 	})
 	select {
 	case <-ctx.Done():
@@ -56,9 +62,19 @@ func (s *Store) Version(ctx context.Context, versionID int64) (*pipeline.Pipelin
 	}
 }
 
-func (s *Store) loadVersion(ctx context.Context, versionID int64) (*pipeline.Pipeline, error) {
+// versionIn is Version inside a transaction: it reads with the transaction's
+// own connection, because waiting for a second one while holding the first
+// could leave everybody waiting.
+func (s *Store) versionIn(ctx context.Context, tx pgx.Tx, versionID int64) (*pipeline.Pipeline, error) {
+	if p, ok := s.versions.kept.Get(versionID); ok {
+		return p, nil
+	}
+	return s.loadVersion(ctx, tx, versionID)
+}
+
+func (s *Store) loadVersion(ctx context.Context, q querier, versionID int64) (*pipeline.Pipeline, error) {
 	var raw json.RawMessage
-	err := s.pool.QueryRow(ctx, `SELECT definition FROM pipeline_versions WHERE id = $1`, versionID).Scan(&raw)
+	err := q.QueryRow(ctx, `SELECT definition FROM pipeline_versions WHERE id = $1`, versionID).Scan(&raw)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.New(fault.NotFound, "pipeline version %d not found", versionID)
 	}

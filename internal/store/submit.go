@@ -46,7 +46,7 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 	if c.Kind != pipeline.KindSubtask {
 		return Submitted{}, fault.New(fault.Validation, "node %q is a review; send a verdict instead", c.Node)
 	}
-	p, known, _, err := s.taskAnswers(ctx, s.pool, c)
+	p, known, _, err := s.claimAnswers(ctx, c)
 	if err != nil {
 		return Submitted{}, translate(err)
 	}
@@ -136,22 +136,26 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, valu
 	if err != nil {
 		return Submitted{}, translate(err)
 	}
-	if len(values) > 0 {
-		if err := s.keepSafe(ctx, c, values); err != nil {
-			return Submitted{}, err
-		}
+	if len(values) == 0 {
+		return Submitted{}, why
 	}
-	return Submitted{}, why
+	kept, err := s.keepSafe(ctx, c, values)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if !kept {
+		return Submitted{}, why
+	}
+	return Submitted{}, fault.New(fault.Conflict,
+		"your claim on node %q of task %d is over; what you wrote is kept as your draft, claim the node again to go on", c.Node, c.TaskID)
 }
 
-// keepSafe keeps the values as a draft if they can be one at all.
-func (s *Store) keepSafe(ctx context.Context, c Claim, values form.Values) error {
+// keepSafe keeps the values as a draft and reports whether they can be one at
+// all.
+func (s *Store) keepSafe(ctx context.Context, c Claim, values form.Values) (bool, error) {
 	p, err := s.Version(ctx, c.VersionID)
-	if err != nil {
-		return translate(err)
+	if err != nil || len(draftForm(p, c).CheckDraft(values)) > 0 {
+		return false, err
 	}
-	if len(draftForm(p, c).CheckDraft(values)) > 0 {
-		return nil
-	}
-	return s.keepDraft(ctx, c, values)
+	return true, s.keepDraft(ctx, c, values)
 }

@@ -72,29 +72,42 @@ func (s *Store) Task(ctx context.Context, orgID, pipelineID, taskID int64) (Task
 }
 
 // ListTasks returns a page of a pipeline's tasks by keyset: its cost depends
-// on the page, not on how many tasks there are.
+// on the page, not on how many tasks there are. Whether the pipeline is paused
+// decides what a filter means; the page is asked for in the same round trip as
+// if it were not, and once more in the rare case that it is.
 func (s *Store) ListTasks(ctx context.Context, orgID, pipelineID int64, q TaskQuery) (TaskPage, error) {
-	var status string
-	err := s.pool.QueryRow(ctx, `SELECT status FROM pipelines WHERE id = $1 AND org_id = $2`, pipelineID, orgID).Scan(&status)
+	var paused bool
+	var tasks []Task
+	read := func(rows pgx.Rows) (err error) {
+		tasks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Task, error) { return scanTask(row, paused) })
+		return err
+	}
+	b := &pgx.Batch{}
+	b.Queue(`SELECT status = $3 FROM pipelines WHERE id = $1 AND org_id = $2`, pipelineID, orgID, pipeline.StatusPaused).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&paused) })
+	if sql, args, some := pageSQL(orgID, pipelineID, q, false); some {
+		b.Queue(sql, args...).Query(read)
+	}
+	err := s.pool.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {
-		return TaskPage{}, fault.New(fault.NotFound, "workflow %d not found", pipelineID)
+		return TaskPage{}, fault.New(fault.NotFound, "pipeline %d not found", pipelineID)
 	}
-	if err != nil {
-		return TaskPage{}, translate(err)
+	if err == nil && paused && q.Status != "" {
+		tasks = nil
+		if sql, args, some := pageSQL(orgID, pipelineID, q, true); some {
+			rows, _ := s.pool.Query(ctx, sql, args...)
+			err = read(rows)
+		}
 	}
-	paused := status == pipeline.StatusPaused
-	sql, args, some := pageSQL(orgID, pipelineID, q, paused)
-	if !some {
-		return TaskPage{Tasks: []Task{}}, nil
-	}
-	rows, _ := s.pool.Query(ctx, sql, args...)
-	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Task, error) { return scanTask(row, paused) })
 	if err != nil {
 		return TaskPage{}, translate(err)
 	}
 	page := TaskPage{Tasks: tasks}
 	if len(tasks) > q.Limit {
 		page.Tasks, page.More = tasks[:q.Limit], true
+	}
+	if page.Tasks == nil {
+		page.Tasks = []Task{}
 	}
 	return page, nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -17,9 +16,6 @@ import (
 // ErrVersionChanged says that the pipeline got a new version between the
 // check of the rows and their creation: check them again.
 var ErrVersionChanged = errors.New("the pipeline has a new version")
-
-// startPriority lets the outbox rows of new tasks wait behind what people do.
-const startPriority = 9
 
 // NewTask is one checked row: the seeded values, and where the task begins.
 type NewTask struct {
@@ -93,7 +89,7 @@ func (in CreateTasks) lockPipeline(ctx context.Context, tx pgx.Tx) (*pipeline.De
 		FROM pipelines p LEFT JOIN pipeline_versions v ON v.id = p.version_id
 		WHERE p.id = $1 AND p.org_id = $2 FOR SHARE OF p`, in.PipelineID, in.OrgID).Scan(&status, &versionID, &doc)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fault.New(fault.NotFound, "workflow %d not found", in.PipelineID)
+		return nil, fault.New(fault.NotFound, "pipeline %d not found", in.PipelineID)
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +112,7 @@ func NotAccepting(status string) error {
 
 // insert writes the rows by COPY: ids first, then each table in one stream.
 func (in CreateTasks) insert(ctx context.Context, tx pgx.Tx, d *pipeline.Definition) ([]int64, error) {
-	rows, _ := tx.Query(ctx, `SELECT nextval(pg_get_serial_sequence('tasks', 'id')) FROM generate_series(1, $1)`, len(in.Tasks))
+	rows, _ := tx.Query(ctx, `SELECT nextval('tasks_id_seq') FROM generate_series(1, $1)`, len(in.Tasks))
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return nil, err
@@ -143,12 +139,13 @@ func (in CreateTasks) insert(ctx context.Context, tx pgx.Tx, d *pipeline.Definit
 }
 
 func (in CreateTasks) copyTasks(ctx context.Context, tx pgx.Tx, ids []int64) error {
+	var input []byte // of the row that is on its way: COPY takes one after the other
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"tasks"},
 		[]string{"id", "org_id", "pipeline_id", "version_id", "status", "start_skipped", "n_total", "n_finished", "n_in_progress", "n_pending", "input"},
 		pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) {
 			t := in.Tasks[i]
-			input, err := json.Marshal(t.Input)
-			if err != nil {
+			var err error
+			if input, err = appendObject(input[:0], t.Input); err != nil {
 				return nil, err
 			}
 			sum := t.State.Summary()

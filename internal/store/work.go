@@ -48,7 +48,7 @@ type Reviewed struct {
 
 // Work returns what belongs to a claim that the person holds.
 func (s *Store) Work(ctx context.Context, c Claim) (Work, error) {
-	p, values, subs, err := s.taskAnswers(ctx, s.pool, c)
+	p, values, subs, err := s.claimAnswers(ctx, c)
 	if err != nil {
 		return Work{}, translate(err)
 	}
@@ -72,7 +72,7 @@ func (w *Work) returned(p *pipeline.Pipeline, subs []submission) {
 		return
 	}
 	for _, sub := range subs {
-		if sub.Node == w.Node && w.Draft == nil {
+		if sub.Node == w.Node && sub.Author == w.UserID && w.Draft == nil {
 			w.Draft = &Draft{Values: sub.Values, UpdatedAt: sub.CreatedAt}
 		}
 		if sub.Verdict != VerdictReject || !reviews(p, sub.Node, w.Node) {

@@ -29,8 +29,8 @@ func NodeStatuses() []NodeStatus {
 // Settled reports whether the node needs nothing more.
 func (s NodeStatus) Settled() bool { return s == NodeFinished || s == NodeNA }
 
-// moves is the node state machine of research 10.6: who may follow whom.
-// A status may always be written again as itself.
+// moves is the node state machine: who may follow whom. A status may always be
+// written again as itself. What is finished stays so (docs/adr/0006).
 var moves = map[NodeStatus][]NodeStatus{
 	NodePending:     {NodeAvailable, NodeDeferred, NodeNA, NodeQuarantined},
 	NodeDeferred:    {NodeAvailable, NodeSubmitted, NodeFinished, NodeEscalated, NodeQuarantined, NodePending, NodeNA},

@@ -1,6 +1,6 @@
 // Package task holds the statuses of tasks and of their nodes, the buckets of
-// node_summary, and the pure rules that tie them together (spec section 3,
-// DESIGN section 6). It does no I/O and reads no clock.
+// node_summary, and the pure rules that tie them together (spec section 3).
+// It does no I/O and reads no clock.
 package task
 
 import "slices"
@@ -41,8 +41,11 @@ type Flags struct {
 	Touched bool
 }
 
-// Derive returns the stored status of a task: the first rule that matches,
-// DESIGN section 6. The pipeline's own pause is not stored: see Effective.
+// Derive returns the stored status of a task, by the first rule that matches:
+// a task that people gave up is failed, one that needs nothing more finished,
+// one that an admin must look at quarantined or escalated, one that is held
+// paused, one that somebody has worked on in progress, any other pending. The
+// pipeline's own pause is not stored: see Effective.
 func Derive(nodes []NodeStatus, f Flags) Status {
 	if f.Failed {
 		return Failed
@@ -79,7 +82,7 @@ func Derive(nodes []NodeStatus, f Flags) Status {
 }
 
 // Effective returns the status that callers see: a task that could move is
-// paused while its pipeline is PAUSED (DESIGN section 6).
+// paused while its pipeline is PAUSED.
 func Effective(stored Status, pipelinePaused bool) Status {
 	if pipelinePaused && (stored == Pending || stored == InProgress) {
 		return Paused

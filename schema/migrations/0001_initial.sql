@@ -219,6 +219,8 @@ CREATE INDEX task_nodes_queue ON task_nodes (pipeline_id, kind, priority, task_i
     WHERE status = 'available' AND reserved_for IS NULL;
 CREATE INDEX task_nodes_reserved ON task_nodes (pipeline_id, kind, reserved_for, priority, task_id)
     WHERE status = 'available' AND reserved_for IS NOT NULL;
+CREATE INDEX task_nodes_kept ON task_nodes (reserved_until)
+    WHERE status = 'available' AND reserved_for IS NOT NULL;
 CREATE INDEX task_nodes_leases ON task_nodes (pipeline_id, kind, lease_expires_at)
     WHERE status = 'claimed';
 CREATE INDEX task_nodes_waiting ON task_nodes (pipeline_id, task_id)

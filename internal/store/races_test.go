@@ -1,0 +1,206 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// behindLock holds what the statement locks, starts the commands one after the
+// other, each once the one before waits for a lock, lets go, and returns their
+// errors: an interleaving that a race meets by chance only.
+func (b *bench) behindLock(lock string, arg any, commands ...func() error) []error {
+	b.t.Helper()
+	ctx := b.t.Context()
+	tx, err := b.Store.Pool().Begin(ctx)
+	require.NoError(b.t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	_, err = tx.Exec(ctx, lock, arg)
+	require.NoError(b.t, err)
+	done := make([]chan error, len(commands))
+	for i, command := range commands {
+		done[i] = make(chan error, 1)
+		go func() { done[i] <- command() }()
+		require.Eventually(b.t, func() bool {
+			var waiting int
+			err := b.Store.Pool().QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+			return err == nil && waiting >= i+1
+		}, 20*time.Second, 5*time.Millisecond)
+	}
+	require.NoError(b.t, tx.Rollback(ctx))
+	errs := make([]error, len(commands))
+	for i := range done {
+		errs[i] = <-done[i]
+	}
+	return errs
+}
+
+const lockTask = `SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE`
+
+func TestARemovalDoesNotUndoASubmission(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := context.WithoutCancel(t.Context())
+	id := b.create(1)[0]
+	ada := b.Contributors[0]
+	c := b.claim(ada, pipeline.KindSubtask)
+	b.settle(id)
+	errs := b.behindLock(lockTask, id,
+		func() error {
+			_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
+			return err
+		},
+		func() error { return b.Store.RemoveUser(ctx, b.Slug, b.Email("contributor1")) })
+	require.NoError(t, errors.Join(errs...))
+	n, _ := b.settle(id).Node("solve")
+	require.Equal(t, task.NodeSubmitted, n.Status)
+	b.checked()
+}
+
+func TestARemovalGivesBackWhatWasHeldAndKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ids := b.create(2)
+	ada, ben := b.Contributors[0], b.Contributors[1]
+	b.claim(ada, pipeline.KindSubtask)
+	b.exec(`UPDATE task_nodes SET reserved_for = $2, reserved_until = now() + interval '1 hour' WHERE task_id = $1 AND key = 'solve'`, ids[1], ada)
+	require.NoError(t, b.Store.RemoveUser(t.Context(), b.Slug, b.Email("contributor1")))
+	require.NotNil(t, b.claim(ben, pipeline.KindSubtask))
+	require.NotNil(t, b.claim(ben, pipeline.KindSubtask))
+	for _, id := range ids {
+		b.settle(id)
+	}
+	b.checked()
+}
+
+func TestAnExtensionBeatsTheExpiryThatWaitedForIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := context.WithoutCancel(t.Context())
+	id := b.create(1)[0]
+	ada := b.Contributors[0]
+	c := b.claim(ada, pipeline.KindSubtask)
+	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, id)
+	errs := b.behindLock(`SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = 'solve' FOR UPDATE`, id,
+		func() error { _, err := b.Store.ExtendClaim(ctx, ada, c.ID); return err },
+		func() error { _, err := b.Store.CheckDeadlines(ctx, id); return err })
+	require.NoError(t, errors.Join(errs...))
+	_, err := b.Store.LiveClaim(ctx, ada, c.ID)
+	require.NoError(t, err, "the extension was acknowledged")
+}
+
+func TestAnAutosaveDoesNotOutliveTheSubmission(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := context.WithoutCancel(t.Context())
+	id := b.create(1)[0]
+	ada := b.Contributors[0]
+	c := b.claim(ada, pipeline.KindSubtask)
+	errs := b.behindLock(`SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = 'solve' FOR UPDATE`, id,
+		func() error {
+			_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
+			return err
+		},
+		func() error { _, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"old"}`), 0); return err })
+	require.NoError(t, errs[0])
+	require.True(t, errs[1] == nil || fault.Is(errs[1], fault.Conflict), "%v", errs[1])
+	var drafts int
+	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT count(*) FROM drafts`).Scan(&drafts))
+	require.Zero(t, drafts)
+}
+
+func TestALateSubmitLeavesTheNewClaimsDraftAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	ada := b.Contributors[0]
+	old := b.claim(ada, pipeline.KindSubtask)
+	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, id)
+	c := b.claim(ada, pipeline.KindSubtask)
+	rev, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"new"}`), 0)
+	require.NoError(t, err)
+	_, err = b.Store.Submit(ctx, ada, old.ID, raw(`{"answer":"old","sure":true}`))
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	_, err = b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"newer"}`), rev)
+	require.NoError(t, err)
+}
+
+func TestReturnedWorkGoesToTheQueueWhenNobodyComes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	ada, ben := b.Contributors[0], b.Contributors[1]
+	c := b.claim(ada, pipeline.KindSubtask)
+	_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"secret of one","sure":true}`))
+	require.NoError(t, err)
+	b.settle(id)
+	r := b.claim(b.Reviewers[0], pipeline.KindReview)
+	_, err = b.Store.Review(ctx, b.Reviewers[0], r.ID, store.Verdict{Verdict: store.VerdictReject})
+	require.NoError(t, err)
+	b.settle(id)
+	b.create(3)
+	_, err = b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.NotEqual(t, id, b.claim(ben, pipeline.KindSubtask).TaskID, "it still waits for who did it")
+	b.exec(`UPDATE task_nodes SET reserved_until = now() - interval '1 second' WHERE reserved_for IS NOT NULL`)
+	_, err = b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	got := b.claim(ben, pipeline.KindSubtask)
+	require.Equal(t, id, got.TaskID, "the oldest task goes first again")
+	w, err := b.Store.Work(ctx, *got)
+	require.NoError(t, err)
+	require.Nil(t, w.Draft, "what somebody else wrote is theirs")
+}
+
+func TestWhatPeopleDoGoesBeforeBulkStarts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	b.create(100)
+	ids := b.create(1)
+	m := b.member(b.Contributors[0])
+	_, err := b.Store.ClaimTask(ctx, m, pipeline.KindSubtask, ids[0], "solve")
+	require.NoError(t, err)
+	got, err := b.Store.TakeUrgentOutbox(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	require.Equal(t, ids[0], got[0].TaskID)
+	require.Equal(t, pipeline.EventCreate, got[0].Event.Kind, "the run starts first")
+}
+
+func TestFinishedStaysFinishedWhileEventsWait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	admin := b.member(b.Admin)
+	id := b.create(1)[0]
+	require.NoError(t, b.Store.Quarantine(ctx, admin, id, "solve", ""))
+	b.settle(id)
+	b.exec(`UPDATE task_nodes SET status = 'na' WHERE task_id = $1 AND key = 'check'`, id)
+	require.NoError(t, b.Store.Resolve(ctx, admin, id, "solve", pipeline.ResolveSkip, ""))
+	require.Equal(t, task.InProgress, b.status(id).Status, "what follows is not written yet")
+}
+
+func TestStepsNeedNoSecondConnection(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ids := b.create(2)
+	st, err := store.Open(t.Context(), b.Store.Pool().Config().ConnString(), store.Options{MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(st.Close)
+	for _, id := range ids {
+		_, err := st.LoadTask(t.Context(), id)
+		require.NoError(t, err)
+	}
+}
