@@ -184,7 +184,7 @@ func publicBinary(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	dir, err := os.MkdirTemp("", "taskloom-test-bin-")
+	dir, err := os.MkdirTemp("", "taskloom-test-bin-") //nolint:usetesting // t.TempDir lies in a directory that its owner alone may enter
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))

@@ -37,7 +37,7 @@ type home struct {
 // under an account of its own when the tests run as root.
 func newHome(t *testing.T) *home {
 	t.Helper()
-	root, err := os.MkdirTemp("", "taskloom-test-")
+	root, err := os.MkdirTemp("", "taskloom-test-") //nolint:usetesting // t.TempDir lies in a directory that its owner alone may enter
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(root)) })
 	require.NoError(t, os.Chmod(root, 0o755))

@@ -30,7 +30,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.applyCommand(), a.keyCommand(),
-		a.userCommand(), a.doctorCommand(), a.openAPICommand(), a.versionCommand(), a.demoCommand(),
+		a.userCommand(), a.doctorCommand(), a.healthcheckCommand(), a.openAPICommand(), a.versionCommand(),
+		a.demoCommand(),
 	)
 	root.SetArgs(args)
 	root.SetIn(a.in)

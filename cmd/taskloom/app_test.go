@@ -196,7 +196,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	t.Parallel()
 	got := command(t, nil, "", "--help")
 	require.Zero(t, got.code)
-	for _, name := range []string{"serve", "worker", "migrate", "apply", "key", "user", "doctor", "openapi", "version"} {
+	for _, name := range []string{"serve", "worker", "migrate", "apply", "key", "user", "doctor", "healthcheck", "openapi", "version", "demo"} {
 		require.Contains(t, got.out, name)
 	}
 }

@@ -1,5 +1,5 @@
-// Command taskloom is the whole product in one binary: the API and web app
-// (serve), the worker, and the commands of operators.
+// Command taskloom is the whole product in one binary: the API (serve), the
+// worker, and the commands of operators.
 package main
 
 import (

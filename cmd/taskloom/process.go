@@ -13,6 +13,7 @@ import (
 
 	"github.com/taskloom/taskloom/internal/config"
 	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/workflows"
 )
 
 // flushTimeout is how long the end of a process waits for telemetry.
@@ -53,13 +54,14 @@ func (a *app) newProcess(ctx context.Context, name string, needs ...string) (*pr
 	if p.temporal, err = newTemporal(c, p.log, p.registry); err != nil {
 		return nil, errors.Join(err, p.listener.Close())
 	}
-	p.ready = newReadiness(p.parts())
+	p.ready = newReadiness(p.parts(name))
 	p.metrics = metricsServer(p.registry, p.ready)
 	return p, nil
 }
 
-// parts are what the process needs, by name.
-func (p *process) parts() map[string]func(context.Context) error {
+// parts are what the process needs, by name. For serve a worker belongs to it:
+// without one, tasks go no further than the first submission.
+func (p *process) parts(process string) map[string]func(context.Context) error {
 	parts := map[string]func(context.Context) error{
 		"database": p.store.Ping,
 		"schema":   func(ctx context.Context) error { return migrated(ctx, p.store) },
@@ -68,7 +70,18 @@ func (p *process) parts() map[string]func(context.Context) error {
 	if p.config.S3.Configured() {
 		parts["s3"] = newObjects(p.config.S3).answers
 	}
+	if process == "serve" {
+		parts["worker"] = p.workerAlive
+	}
 	return parts
+}
+
+func (p *process) workerAlive(ctx context.Context) error {
+	n, err := p.store.WorkersAlive(ctx, workflows.TaskQueue, workersSeen)
+	if err == nil && n == 0 {
+		return errors.New("no worker has been heard that reaches Temporal; start one: taskloom worker")
+	}
+	return err
 }
 
 // greet says in the log what is not there yet; the process waits for it.

@@ -35,6 +35,12 @@ func (a *app) removeUser(ctx context.Context, org, email string) error {
 	if err := st.RemoveUser(ctx, org, email); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s is no member of %s any more\n", email, org)
+	if _, err = fmt.Fprintf(a.out, "%s is no member of %s any more\n", email, org); err != nil {
+		return err
+	}
+	left, err := st.HasAdmin(ctx, org)
+	if err == nil && !left {
+		_, err = fmt.Fprintf(a.err, "%s has no org admin now; name another one in a document for taskloom apply\n", org)
+	}
 	return err
 }

@@ -137,6 +137,7 @@ organizations:
 		"organizations[0].projects[1].name":                                                      "given already",
 		"organizations[0].datasets[0].rows[0].a":                                                 "more than once",
 		"organizations[0].datasets[0].rows[1]":                                                   "expected an object, got a number",
+		"organizations[0].projects[0].pipelines[0].definition.nodes":                             "no start node",
 		"organizations[0].datasets[1].name":                                                      "given already",
 		"organizations[0].api_keys[0].created_by":                                                "no user",
 		"organizations[0].api_keys[0].expires":                                                   "never, 30d, 90d, 1y",

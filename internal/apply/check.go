@@ -180,7 +180,8 @@ func (c *checker) pipeline(path string, l Pipeline) {
 	}
 	c.name(path+".definition.name", l.Definition.Name)
 	switch l.Status {
-	case pipeline.StatusActive, pipeline.StatusPaused, pipeline.StatusCompleted:
+	case "", pipeline.StatusDraft, pipeline.StatusArchived: // may be unfinished
+	default:
 		for _, p := range pipeline.Validate(l.Definition, c.opts) {
 			if p.Path != "name" { // told above
 				c.add(path+".definition."+p.Path, "%s", p.Message)

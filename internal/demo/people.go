@@ -35,10 +35,13 @@ const (
 	releases = 5
 	abandons = 2
 	drafts   = 20
-	mistakes = 10
+	mistakes = 10 // each of which a reviewer rejects
 	doubts   = 25
-	rejects  = 10
 )
+
+// patience is the round from which on nobody is wrong: a fourth rejection would
+// escalate.
+const patience = 4
 
 // person is one simulated member of the team.
 type person struct {
@@ -87,11 +90,11 @@ func (p *person) contribute(truth map[string]string) error {
 	})
 }
 
-// answer is right most of the time; somebody unsure says why.
+// answer is wrong one time in ten; somebody unsure says why.
 func (p *person) answer(truth map[string]string, c *claim) map[string]any {
 	question, _ := c.Values["question"].(string)
 	out := map[string]any{"answer": truth[question], "confident": true}
-	if c.Iteration == 1 && p.chance(mistakes) {
+	if c.Iteration < patience && p.chance(mistakes) {
 		out["answer"] = truth[question] + "0"
 	}
 	if p.chance(doubts) {
@@ -104,7 +107,7 @@ func (p *person) answer(truth map[string]string, c *claim) map[string]any {
 func (p *person) review(truth map[string]string) error {
 	return p.live("reviewer", func(c *claim) error {
 		question, _ := c.Values["question"].(string)
-		if c.Iteration == 1 && (c.Values["answer"] != truth[question] || p.chance(rejects)) {
+		if c.Values["answer"] != truth[question] {
 			p.tally.add(rejected)
 			return p.api.verdict(p.ctx, c.ID, map[string]any{
 				"verdict":  "reject",

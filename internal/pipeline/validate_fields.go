@@ -20,7 +20,7 @@ func (v *validation) subtask(i int) {
 	for j, f := range n.Fields {
 		if f.Input == form.LLM && !v.o.LLM {
 			v.atField(i, j, ".input", "no LLM provider is configured, so nothing can fill in this field; "+
-				"set LLM_BASE_URL and LLM_API_KEY for the deployment, or give the field another input")
+				"give it another input")
 		}
 	}
 	v.fields(i)

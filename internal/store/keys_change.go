@@ -72,7 +72,7 @@ func whyNoKey(ctx context.Context, q querier, orgID, createdBy int64, name strin
 			"there is an API key named %q already; choose another name (a revoked key keeps its name)", name)
 	}
 	return fault.New(fault.Validation,
-		"user %d is no member of the organization, so a key cannot be created in their name", createdBy)
+		"whose identity the key is to carry is no member of the organization")
 }
 
 // SetKeyExpiry sets the end of a key's life; nil means never.

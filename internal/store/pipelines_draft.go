@@ -126,9 +126,10 @@ func checkDraft(def pipeline.Definition, raw json.RawMessage) error {
 		return fault.New(fault.Validation, "the pipeline needs a name")
 	case utf8.RuneCountInString(def.Name) > pipeline.MaxName:
 		return fault.New(fault.Validation, "the name of a pipeline has at most %d characters", pipeline.MaxName)
-	case !storableJSON(raw):
-		return fault.New(fault.Validation, "the definition holds a character that cannot be stored: "+
-			"NUL (\\u0000) or half of a surrogate pair")
+	}
+	if place, why := Unstorable(raw); why != "" {
+		return fault.New(fault.Validation, "the definition holds %s", why).
+			With([]fault.Problem{{Path: place, Message: "holds " + why}})
 	}
 	return nil
 }

@@ -86,7 +86,15 @@ func publish(
 	if err != nil {
 		return fmt.Errorf("parse draft: %w", err)
 	}
-	if problems := pipeline.Validate(def, opts); len(problems) > 0 {
+	problems := pipeline.Validate(def, opts)
+	if p.VersionID != nil && !live {
+		published, err := publishedDefinition(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		problems = append(problems, pipeline.Incompatible(published, def)...)
+	}
+	if len(problems) > 0 {
 		return fault.New(fault.Validation, "the pipeline cannot be published: %s",
 			countOf(len(problems), "problem", "problems")).With(faultProblems("", problems))
 	}
@@ -107,6 +115,16 @@ func publish(
 	}
 	return audit(ctx, tx, p.OrgID, actor, "pipeline.publish", object("pipeline", p.ID),
 		map[string]any{"from": p.Status, "to": status, "version": number})
+}
+
+// publishedDefinition returns the live version as it was published.
+func publishedDefinition(ctx context.Context, q querier, p PipelineRow) (pipeline.Definition, error) {
+	var raw json.RawMessage
+	err := q.QueryRow(ctx, `SELECT definition FROM pipeline_versions WHERE id = $1 AND org_id = $2`, p.VersionID, p.OrgID).Scan(&raw)
+	if err != nil {
+		return pipeline.Definition{}, fmt.Errorf("read live version: %w", err)
+	}
+	return pipeline.Parse(raw)
 }
 
 // draftAndLive returns the draft and whether the live version says the same.

@@ -204,3 +204,30 @@ func TestStepsNeedNoSecondConnection(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+func TestOnlyTheSameHandInIsARepeat(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	ada, rita := b.Contributors[0], b.Reviewers[0]
+	c := b.claim(ada, pipeline.KindSubtask)
+	first, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
+	require.NoError(t, err)
+	again, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"sure": true, "answer":"42"}`))
+	require.NoError(t, err)
+	require.Equal(t, first.Seq, again.Seq)
+	_, err = b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"43","sure":true}`))
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	b.settle(id)
+	r := b.claim(rita, pipeline.KindReview)
+	v := store.Verdict{Verdict: store.VerdictReject, Comments: []store.Comment{{Field: "answer", Text: "no"}}}
+	for range 2 {
+		_, err = b.Store.Review(ctx, rita, r.ID, v)
+		require.NoError(t, err)
+	}
+	_, err = b.Store.Review(ctx, rita, r.ID, store.Verdict{Verdict: store.VerdictApprove})
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	b.settle(id)
+	b.checked()
+}

@@ -42,10 +42,14 @@ type Verdict struct {
 func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verdict) (Submitted, error) {
 	c, err := s.LiveClaim(ctx, userID, claimID)
 	if err != nil {
-		return s.repeated(ctx, userID, claimID, v.Values, err)
+		return s.repeated(ctx, userID, claimID, v, err)
 	}
 	if c.Kind != pipeline.KindReview {
 		return Submitted{}, fault.New(fault.Validation, "node %q is a subtask; submit its values instead", c.Node)
+	}
+	asSent, err := sent(v) // before the comments are placed
+	if err != nil {
+		return Submitted{}, err
 	}
 	p, values, subs, err := s.claimAnswers(ctx, c)
 	if err != nil {
@@ -56,9 +60,10 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 	if len(problems) > 0 {
 		return Submitted{}, problemsOf(problems)
 	}
+	h.sent = asSent
 	out, err := s.handIn(ctx, c, h)
 	if err != nil {
-		return s.repeated(ctx, userID, claimID, v.Values, err)
+		return s.repeated(ctx, userID, claimID, v, err)
 	}
 	return out, nil
 }
@@ -67,6 +72,7 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 // the journal's words.
 func (v Verdict) handIn(p *pipeline.Pipeline, node string, under []Reviewed, values form.Values) (handIn, []form.Problem) {
 	h := handIn{verdict: v.Verdict, to: task.NodeSubmitted, event: pipeline.Event{Kind: pipeline.EventReview}}
+	v.Comments = slices.Clone(v.Comments)
 	problems := v.place(under)
 	h.comments = v.Comments
 	switch v.Verdict {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,9 @@ import (
 const (
 	codeUniqueViolation = "23505"
 	codeUndefinedTable  = "42P01"
+	codeNoCharacter     = "22021" // not UTF-8, or NUL in a text
+	codeNoEscape        = "22P05" // \u0000 in jsonb
+	codeNumberRange     = "22003"
 	codeReadOnly        = "25006" // the primary became a standby
 	codeSerialization   = "40001"
 	codeDeadlock        = "40P01"
@@ -30,14 +34,29 @@ const (
 
 // translate turns a passing failure of the database into fault.Unavailable,
 // which callers may retry, and leaves every other error as it is. A missing
-// row is no failure: the method that looked for it knows what to say.
+// row is no failure: the method that looked for it knows what to say. What a
+// column cannot hold should have been refused earlier; here it is still the
+// caller's fault, not the server's.
 func translate(err error) error {
 	var known *fault.Error
-	if err == nil || errors.As(err, &known) || !passing(err) {
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	if unfit(err) {
+		return fault.New(fault.Validation, "something holds a character or a number that cannot be stored: "+
+			"NUL (\\u0000), half of a surrogate pair, or a number of too many digits").Because(err)
+	}
+	if !passing(err) {
 		return err
 	}
 	return fault.New(fault.Unavailable, "the database is not available right now; try again").
 		After(time.Second).Because(err)
+}
+
+// unfit reports whether a value does not fit into its column's type.
+func unfit(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && slices.Contains([]string{codeNoCharacter, codeNoEscape, codeNumberRange}, pg.Code)
 }
 
 // passing reports whether the same call may succeed a moment later.

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -32,6 +34,18 @@ type handIn struct {
 	event    pipeline.Event
 	to       task.NodeStatus
 	reason   string
+	sent     []byte
+}
+
+// sent is the hash of what a person handed in, as they sent it: the same again
+// is a repeat, anything else under the same claim is refused.
+func sent(v Verdict) ([]byte, error) {
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.New(fault.Validation, "the values are no JSON")
+	}
+	sum := sha256.Sum256(doc)
+	return sum[:], nil
 }
 
 // Submit hands in a subtask's form. Validation lists every field that needs
@@ -41,7 +55,7 @@ type handIn struct {
 func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values form.Values) (Submitted, error) {
 	c, err := s.LiveClaim(ctx, userID, claimID)
 	if err != nil {
-		return s.repeated(ctx, userID, claimID, values, err)
+		return s.repeated(ctx, userID, claimID, Verdict{Values: values}, err)
 	}
 	if c.Kind != pipeline.KindSubtask {
 		return Submitted{}, fault.New(fault.Validation, "node %q is a review; send a verdict instead", c.Node)
@@ -58,9 +72,12 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 	h := handIn{values: kept, to: task.NodeSubmitted, event: pipeline.Event{
 		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, known),
 	}}
+	if h.sent, err = sent(Verdict{Values: values}); err != nil {
+		return Submitted{}, err
+	}
 	out, err := s.handIn(ctx, c, h)
 	if err != nil {
-		return s.repeated(ctx, userID, claimID, values, err)
+		return s.repeated(ctx, userID, claimID, Verdict{Values: values}, err)
 	}
 	return out, nil
 }
@@ -108,24 +125,33 @@ func (h handIn) insert(ctx context.Context, tx pgx.Tx, c Claim, seq int64) error
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, verdict, values, comments, seq)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		c.ID, c.OrgID, c.TaskID, c.Node, c.Iteration, c.UserID, h.verdict, h.values, comments, seq)
+	_, err = tx.Exec(ctx, `INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, verdict, values, comments, seq, request)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		c.ID, c.OrgID, c.TaskID, c.Node, c.Iteration, c.UserID, h.verdict, h.values, comments, seq, h.sent)
 	return err
 }
 
 // repeated answers a hand-in whose claim is over: with the first answer when
 // it was this very claim that handed in, else with why, after the values are
 // safe in the draft.
-func (s *Store) repeated(ctx context.Context, userID int64, claimID string, values form.Values, why error) (Submitted, error) {
+func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Verdict, why error) (Submitted, error) {
 	if !fault.Is(why, fault.Conflict) {
 		return Submitted{}, why
 	}
 	taskID, _ := taskOfClaim(claimID)
 	var out Submitted
-	err := s.pool.QueryRow(ctx, `SELECT task_id, node_key, seq FROM submissions WHERE claim_id = $1 AND author = $2`,
-		claimID, userID).Scan(&out.TaskID, &out.Node, &out.Seq)
+	var first []byte
+	err := s.pool.QueryRow(ctx, `SELECT task_id, node_key, seq, request FROM submissions WHERE claim_id = $1 AND author = $2`,
+		claimID, userID).Scan(&out.TaskID, &out.Node, &out.Seq, &first)
 	if err == nil {
+		again, err := sent(v)
+		if err != nil {
+			return Submitted{}, err
+		}
+		if !bytes.Equal(first, again) {
+			return Submitted{}, fault.New(fault.Conflict,
+				"node %q of task %d was handed in under this claim already, with other content; that stands", out.Node, out.TaskID)
+		}
 		out.Repeated = true
 		return out, nil
 	}
@@ -136,10 +162,10 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, valu
 	if err != nil {
 		return Submitted{}, translate(err)
 	}
-	if len(values) == 0 {
+	if len(v.Values) == 0 {
 		return Submitted{}, why
 	}
-	kept, err := s.keepSafe(ctx, c, values)
+	kept, err := s.keepSafe(ctx, c, v.Values)
 	if err != nil {
 		return Submitted{}, err
 	}

@@ -258,6 +258,7 @@ CREATE TABLE submissions (
     values     jsonb       NOT NULL DEFAULT '{}',
     comments   jsonb       NOT NULL DEFAULT '[]',
     seq        bigint      NOT NULL, -- its journal row
+    request    bytea       NOT NULL DEFAULT '', -- hash of what was sent, to know a repeat
     created_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (task_id, node_key, iteration)
 );

@@ -53,11 +53,15 @@ func (s *Spawner) Run(ctx context.Context, cmd *exec.Cmd) error {
 	if err := s.start(cmd); err != nil {
 		return err
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	var ended error
+	done := make(chan struct{})
+	go func() {
+		ended = cmd.Wait()
+		close(done)
+	}()
 	select {
-	case err := <-done:
-		return err
+	case <-done:
+		return ended
 	case <-ctx.Done():
 		killGroup(cmd.Process.Pid)
 		<-done

@@ -33,7 +33,7 @@ func chooseAccount(data string) (Account, error) {
 		return Account{}, err
 	}
 	if uid := os.Geteuid(); uid != 0 {
-		if exists && owner.Uid != uint32(uid) {
+		if exists && int64(owner.Uid) != int64(uid) {
 			return Account{}, fmt.Errorf(`the database in %s belongs to uid %d, and this is uid %d
   run as the user that made it, or use another directory: DEV_DIR=.dev2 make dev`, data, owner.Uid, uid)
 		}

@@ -45,13 +45,13 @@ func find(ctx context.Context, tools string) []Binaries {
 	var found []Binaries
 	seen := map[string]bool{}
 	for _, dir := range dirs {
-		real, err := filepath.EvalSymlinks(dir)
-		if err != nil || seen[real] {
+		resolved, err := filepath.EvalSymlinks(dir)
+		if err != nil || seen[resolved] {
 			continue
 		}
-		seen[real] = true
-		if major, ok := probe(ctx, real); ok {
-			found = append(found, Binaries{Dir: real, Major: major})
+		seen[resolved] = true
+		if major, ok := probe(ctx, resolved); ok {
+			found = append(found, Binaries{Dir: resolved, Major: major})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Binaries) int { return b.Major - a.Major })

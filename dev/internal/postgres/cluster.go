@@ -103,7 +103,7 @@ func (c *Cluster) binaries(ctx context.Context, made int) (Binaries, error) {
 	if b, ok := pick(found, made); ok {
 		return b, nil
 	}
-	if _, any := pick(found, 0); !any {
+	if _, usable := pick(found, 0); !usable {
 		install := Installer{Spawner: c.Spawner, Say: c.Say, Tools: tools}
 		if err := install.Install(ctx); err != nil {
 			return Binaries{}, err

@@ -75,14 +75,18 @@ func (a *app) start(ctx context.Context, s *Stack) error {
 		return s.sup.Start(ctx, s.appProcess(worker, a.binary, a.env.with(a.vars, workerVars), started))
 	})
 	// A worker that dies at once leaves the API waiting for it in vain.
-	failed := make(chan error, 1)
-	go func() { failed <- group.Wait() }()
+	var failed error
+	settled := make(chan struct{})
+	go func() {
+		failed = group.Wait()
+		close(settled)
+	}()
 	select {
-	case err := <-failed:
-		return err
+	case <-settled:
+		return failed
 	case death := <-s.sup.deaths:
 		cancel()
-		<-failed // both are registered or not begun: Stop finds what runs
+		<-settled // both are registered or not begun: Stop finds what runs
 		return death
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/taskloom/taskloom/dev/internal/child"
 )
 
-// Death is the unwanted end of a part.
-type Death struct {
+// DeathError is the unwanted end of a part.
+type DeathError struct {
 	part string
 	how  string
 	log  string
@@ -18,17 +18,17 @@ type Death struct {
 // tailLines is how much of a log an error message shows.
 const tailLines = 12
 
-func newDeath(c *child.Child) *Death {
-	return &Death{
+func newDeath(c *child.Child) *DeathError {
+	return &DeathError{
 		part: c.Spec.Name, how: child.How(c.Err()), log: c.Spec.Log,
 		tail: child.Tail(c.Spec.Log, tailLines),
 	}
 }
 
-func (d *Death) summary() string { return fmt.Sprintf("%s died (%s)", d.part, d.how) }
+func (d *DeathError) summary() string { return fmt.Sprintf("%s died (%s)", d.part, d.how) }
 
 // Error names the part, how it ended, and the end of its log.
-func (d *Death) Error() string {
+func (d *DeathError) Error() string {
 	var text strings.Builder
 	text.WriteString(d.summary())
 	if len(d.tail) > 0 {

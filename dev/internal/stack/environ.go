@@ -1,9 +1,11 @@
 package stack
 
 import (
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/taskloom/taskloom/dev/internal/envfile"
@@ -62,10 +64,8 @@ func (e Environ) Yes(name string) bool {
 // with is the environment for a child: ours, with vars on top.
 func (e Environ) with(vars []envfile.Var, more ...envfile.Var) []string {
 	merged := map[string]string{}
-	for name, value := range e {
-		merged[name] = value
-	}
-	for _, v := range append(vars[:len(vars):len(vars)], more...) {
+	maps.Copy(merged, e)
+	for _, v := range append(slices.Clip(vars), more...) {
 		merged[v.Name] = v.Value
 	}
 	list := make([]string, 0, len(merged))

@@ -71,7 +71,7 @@ func Exec(parent context.Context, o ExecOptions) (code int, err error) {
 
 // run runs the command until it ends, a part dies, or we are told to stop.
 func (s *Stack) run(ctx context.Context, o ExecOptions, env []string) (int, error) {
-	if ctx.Err() != nil {
+	if over(ctx) {
 		return 128 + int(syscall.SIGINT), nil
 	}
 	c, err := s.spawner.StartCommand(child.Spec{

@@ -28,7 +28,7 @@ type Supervisor struct {
 	spawner *child.Spawner
 	say     *progress.Reporter
 	restart bool
-	deaths  chan *Death
+	deaths  chan *DeathError
 	hurry   <-chan struct{} // closed: stop at once, without patience
 
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ type running struct {
 func newSupervisor(spawner *child.Spawner, say *progress.Reporter, restart bool, hurry <-chan struct{}) *Supervisor {
 	return &Supervisor{
 		spawner: spawner, say: say, restart: restart,
-		deaths: make(chan *Death, 8), hurry: hurry,
+		deaths: make(chan *DeathError, 8), hurry: hurry,
 		running: map[string]*running{},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/taskloom/taskloom/dev/internal/envfile"
@@ -57,7 +58,7 @@ func Up(parent context.Context, o UpOptions) error {
 		return err
 	}
 	err = s.product(ctx, o, app, want, addr)
-	if err == nil || ctx.Err() != nil {
+	if err == nil || over(ctx) {
 		o.Say.Say("\nStopping …")
 	}
 	s.stop()
@@ -70,11 +71,14 @@ func Up(parent context.Context, o UpOptions) error {
 
 // interrupted drops the errors that an interrupt causes on its way.
 func interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if over(ctx) {
 		return nil
 	}
 	return err
 }
+
+// over tells whether we were told to stop; that is no error.
+func over(ctx context.Context) bool { return ctx.Err() != nil }
 
 // product brings up the parts and the product and returns when one of them
 // dies or ctx ends.
@@ -120,7 +124,7 @@ const keyVar = "TASKLOOM_API_KEY"
 // writeEnv writes the environment file, with the API key once there is one.
 func (s *Stack) writeEnv(vars []envfile.Var, key string) error {
 	if key != "" {
-		vars = append(vars[:len(vars):len(vars)], envfile.Var{Name: keyVar, Value: key})
+		vars = append(slices.Clip(vars), envfile.Var{Name: keyVar, Value: key})
 	}
 	return envfile.Write(s.dir.Path("env"), vars)
 }

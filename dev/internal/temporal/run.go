@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,7 +23,7 @@ import (
 
 // Run serves until ctx ends: schema first, then the server, its namespace and
 // the UI. What goes wrong later is logged to stdout by the server itself.
-func Run(ctx context.Context, c Config, report *child.Reporter) error {
+func Run(ctx context.Context, c Config, report *child.Reporter) (err error) {
 	logger := log.NewZapLogger(log.BuildZapLogger(log.Config{Stdout: true, Level: "warn"}))
 
 	report.Doing("preparing its database")
@@ -54,7 +55,11 @@ func Run(ctx context.Context, c Config, report *child.Reporter) error {
 	if err := server.Start(); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	defer server.Stop()
+	defer func() {
+		if stopped := server.Stop(); stopped != nil {
+			err = errors.Join(err, fmt.Errorf("stop the server: %w", stopped))
+		}
+	}()
 
 	report.Doing("preparing the namespace")
 	if err := prepareNamespace(ctx, c.addr()); err != nil {
@@ -87,7 +92,10 @@ func (c Config) serveUI(ctx context.Context) (stop func(), err error) {
 	for {
 		select {
 		case err := <-failed:
-			return nil, fmt.Errorf("the Web UI ended while it started: %v", err)
+			if err == nil {
+				err = errors.New("without an error")
+			}
+			return nil, fmt.Errorf("the Web UI ended while it started: %w", err)
 		case <-ctx.Done():
 			return ui.Stop, nil
 		case <-poll.C:
