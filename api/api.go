@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -40,6 +41,9 @@ type Deps struct {
 	// PublicURL is the address at which callers see the deployment, without a
 	// final slash.
 	PublicURL string
+	// TrustedProxies are the networks of the proxies in front of the service,
+	// whose X-Forwarded-For tells where a login comes from.
+	TrustedProxies []netip.Prefix
 	// Now and Rand are the clock and the randomness; nil means the system's.
 	Now  func() time.Time
 	Rand io.Reader
@@ -77,7 +81,7 @@ func New(d Deps) *API {
 	})
 	web := console.Mount(r, console.Deps{
 		Store: d.Store, Cursors: cursors, Bodies: bodies, Now: d.Now, Rand: d.Rand,
-		PublicURL: d.PublicURL, Publish: d.Publish,
+		PublicURL: d.PublicURL, Proxies: d.TrustedProxies, Publish: d.Publish,
 	})
 	if d.App != nil {
 		r.Handle("/api/*", http.HandlerFunc(edge.NotFound))

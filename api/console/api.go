@@ -99,6 +99,8 @@ type Deps struct {
 	Rand    io.Reader
 	// PublicURL is the address at which browsers see the deployment.
 	PublicURL string
+	// Proxies are those whose word on the caller's address counts.
+	Proxies edge.Proxies
 	// Publish tells what the deployment offers to pipelines.
 	Publish pipeline.Options
 }
@@ -129,7 +131,7 @@ func Mount(root chi.Router, d Deps) huma.API {
 	root.Route(Prefix, func(r chi.Router) {
 		r.Use(edge.Private("Cookie"), edge.ShowProblems, sameOrigin(d.PublicURL), requireJSON)
 		a.huma = humachi.New(r, a.config())
-		a.huma.UseMiddleware(a.authorize, d.Bodies.Middleware(a.huma))
+		a.huma.UseMiddleware(a.authorize, a.refuseUnstorable, d.Bodies.Middleware(a.huma, storableBody))
 		a.registerSession()
 		a.registerMe()
 		a.registerClaims()
@@ -154,9 +156,15 @@ func (a *api) config() huma.Config {
 	return c
 }
 
-// largestBody is the limit of a console body: a form's worth of values, or a
-// pipeline definition.
-const largestBody = 8 << 20
+// How large bodies may be. A verb has an id or a reason to say; work is a
+// form's worth of values; a definition comes in an envelope. Who has no session
+// yet gets the smallest.
+const (
+	loginBody      = 16 << 10
+	verbBody       = 64 << 10
+	workBody       = 2 << 20
+	definitionBody = pipeline.MaxDefinition + verbBody
+)
 
 // register adds an operation with its row of the table of permissions.
 func register[I, O any](a *api, op huma.Operation, handler func(context.Context, *I) (*O, error), codes ...int) {
@@ -165,7 +173,10 @@ func register[I, O any](a *api, op huma.Operation, handler func(context.Context,
 		panic("operation " + op.OperationID + " has no row in the table of permissions")
 	}
 	a.registered[op.OperationID] = true
-	op.MaxBodyBytes = largestBody + 1
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = verbBody
+	}
+	op.MaxBodyBytes++ // huma refuses a body of that size already
 	op.Description = "For " + p.who + ". " + op.Description
 	if p.scope != scopeNone {
 		op.Security = []map[string][]string{{"session": {}}}

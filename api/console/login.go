@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"net"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -39,7 +38,7 @@ type logoutOutput struct {
 
 func (a *api) registerSession() {
 	register(a, huma.Operation{
-		OperationID: "login", Method: http.MethodPost, Path: "/login", Tags: []string{"Session"},
+		OperationID: "login", MaxBodyBytes: loginBody, Method: http.MethodPost, Path: "/login", Tags: []string{"Session"},
 		Summary: "Log in", Description: "Answers with the session cookie.",
 	}, a.login, http.StatusUnauthorized, http.StatusTooManyRequests)
 	register(a, huma.Operation{
@@ -51,8 +50,8 @@ func (a *api) registerSession() {
 // login answers the same, and takes as long, whether the account or the
 // password is wrong.
 func (a *api) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
-	from := address(in.r)
-	if err := a.throttle.allow(ctx, in.Body.Email, from); err != nil {
+	attempt := newAttempt(in.Body.Email, a.Proxies.Client(in.r))
+	if err := a.throttle.allow(ctx, attempt); err != nil {
 		return nil, err
 	}
 	user, err := a.Store.UserByEmail(ctx, in.Body.Email)
@@ -64,10 +63,9 @@ func (a *api) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
 		return nil, err
 	}
 	if !ok {
-		a.throttle.failed(ctx, from)
 		return nil, fault.New(fault.Unauthorized, "email or password is wrong")
 	}
-	a.throttle.succeeded(ctx, in.Body.Email, from)
+	a.throttle.succeeded(ctx, attempt)
 	if outdated {
 		if err := a.rehash(ctx, user, in.Body.Password); err != nil {
 			return nil, err
@@ -114,14 +112,4 @@ func (a *api) logout(ctx context.Context, in *struct{ Request }) (*logoutOutput,
 		}
 	}
 	return &logoutOutput{SetCookie: a.cookie.set("", 0), ClearSiteData: `"cache", "cookies", "storage"`}, nil
-}
-
-// address returns the peer's address. Forwarding headers are not trusted: any
-// caller can write them.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

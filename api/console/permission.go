@@ -93,7 +93,9 @@ func (a *api) authorize(ctx huma.Context, next func(huma.Context)) {
 		edge.WriteHumaError(a.huma, ctx, err)
 		return
 	}
-	edge.From(ctx.Context()).Note(slog.Int64("user_id", user.ID))
+	ex := edge.From(ctx.Context())
+	ex.Note(slog.Int64("user_id", user.ID))
+	ex.Belongs("user " + strconv.FormatInt(user.ID, 10))
 	ctx = huma.WithValue(ctx, userContext{}, user)
 	if p.scope == scopeSelf {
 		next(ctx)
@@ -107,7 +109,7 @@ func (a *api) authorize(ctx huma.Context, next func(huma.Context)) {
 		edge.WriteHumaError(a.huma, ctx, err)
 		return
 	}
-	edge.From(ctx.Context()).Note(slog.Int64("org_id", m.OrgID))
+	ex.Note(slog.Int64("org_id", m.OrgID))
 	next(huma.WithValue(ctx, memberContext{}, m))
 }
 

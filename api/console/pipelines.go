@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
@@ -76,14 +77,14 @@ type pipelineDetailOutput struct{ Body PipelineDetail }
 
 type validateOutput struct {
 	Body struct {
-		Problems []DefinitionProblem `json:"problems" doc:"Empty when the draft can be published."`
+		Problems []DefinitionProblem `json:"problems" doc:"Empty when the draft can be published; at most 100."`
 	} `nameHint:"Validation"`
 }
 
 func (a *api) registerPipelines() {
 	tags := []string{"Pipelines"}
 	register(a, huma.Operation{
-		OperationID: "createPipeline", Method: http.MethodPost, Path: "/projects/{project_id}/pipelines", Tags: tags,
+		OperationID: "createPipeline", MaxBodyBytes: definitionBody, Method: http.MethodPost, Path: "/projects/{project_id}/pipelines", Tags: tags,
 		Summary: "Create a draft", DefaultStatus: http.StatusCreated,
 	}, a.createPipeline, http.StatusConflict)
 	register(a, huma.Operation{
@@ -91,7 +92,7 @@ func (a *api) registerPipelines() {
 		Summary: "Get a pipeline", Description: "With its draft and its live definition.",
 	}, a.getPipeline)
 	register(a, huma.Operation{
-		OperationID: "saveDefinition", Method: http.MethodPut, Path: "/pipelines/{pipeline_id}/draft", Tags: tags,
+		OperationID: "saveDefinition", MaxBodyBytes: definitionBody, Method: http.MethodPut, Path: "/pipelines/{pipeline_id}/draft", Tags: tags,
 		Summary: "Save the draft", Description: "409 when somebody else saved it since the given revision.",
 	}, a.saveDefinition, http.StatusConflict)
 	register(a, huma.Operation{
@@ -160,7 +161,8 @@ func (a *api) validatePipeline(ctx context.Context, in *InPipeline) (*validateOu
 		out.Body.Problems = append(out.Body.Problems, DefinitionProblem{Message: err.Error()})
 		return out, nil //nolint:nilerr // the problem is the answer
 	}
-	for _, problem := range pipeline.Validate(def, a.Publish) {
+	problems := pipeline.Validate(def, a.Publish)
+	for _, problem := range problems[:min(len(problems), edge.MaxProblems)] {
 		out.Body.Problems = append(out.Body.Problems, DefinitionProblem(problem))
 	}
 	return out, nil

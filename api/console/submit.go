@@ -69,16 +69,16 @@ type submittedOutput struct{ Body Submitted }
 
 func (a *api) registerSubmit() {
 	register(a, huma.Operation{
-		OperationID: "saveDraft", Method: http.MethodPut, Path: "/claims/{claim_id}/draft", Tags: []string{"Work"},
+		OperationID: "saveDraft", MaxBodyBytes: workBody, Method: http.MethodPut, Path: "/claims/{claim_id}/draft", Tags: []string{"Work"},
 		Summary: "Save a draft", Description: "409 when it was saved elsewhere since the given revision.",
 	}, a.saveDraft, http.StatusNotFound, http.StatusConflict)
 	register(a, huma.Operation{
-		OperationID: "submitClaim", Method: http.MethodPost, Path: "/claims/{claim_id}/submit", Tags: []string{"Work"},
+		OperationID: "submitClaim", MaxBodyBytes: workBody, Method: http.MethodPost, Path: "/claims/{claim_id}/submit", Tags: []string{"Work"},
 		Summary:     "Submit a subtask",
 		Description: "Sent again it answers the same. 409 when the claim is lost; the values are then kept as the draft.",
 	}, a.submitClaim, http.StatusNotFound, http.StatusConflict)
 	register(a, huma.Operation{
-		OperationID: "reviewClaim", Method: http.MethodPost, Path: "/claims/{claim_id}/review", Tags: []string{"Work"},
+		OperationID: "reviewClaim", MaxBodyBytes: workBody, Method: http.MethodPost, Path: "/claims/{claim_id}/review", Tags: []string{"Work"},
 		Summary: "Give a review's verdict", Description: "Sent again it answers the same.",
 	}, a.reviewClaim, http.StatusNotFound, http.StatusConflict)
 }

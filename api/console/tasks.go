@@ -155,13 +155,11 @@ func (a *api) getCounts(ctx context.Context, in *InPipeline) (*countsOutput, err
 
 func (a *api) listTasks(ctx context.Context, in *listTasksInput) (*taskListOutput, error) {
 	scope := cursor.Scope{OrgID: membership(ctx).OrgID, PipelineID: in.PipelineID, Filter: "console status=" + in.Status}
-	query := store.TaskQuery{Status: task.Status(in.Status), Limit: in.Limit}
-	if in.Cursor != "" {
-		var err error
-		if query.Before, err = a.Cursors.Decode(scope, in.Cursor); err != nil {
-			return nil, edge.ErrCursor(err)
-		}
+	before, err := in.Before(a.Cursors, scope)
+	if err != nil {
+		return nil, err
 	}
+	query := store.TaskQuery{Status: task.Status(in.Status), Limit: in.Limit, Before: before}
 	page, err := a.Store.ListTasks(ctx, scope.OrgID, in.PipelineID, query)
 	if err != nil {
 		return nil, err

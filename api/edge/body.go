@@ -53,25 +53,18 @@ func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Bod
 	if r.ContentLength > limit {
 		return Body{}, tooLarge(limit)
 	}
-	expected := r.ContentLength
-	if expected < 0 {
-		expected = limit
-	}
-	release, err := rd.budget.take(r.Context(), expected)
-	if err != nil {
-		return Body{}, err
-	}
-	data, err := readAll(w, r, limit)
+	ticket := rd.budget.open(From(r.Context()).owner)
+	data, err := readAll(w, r, limit, ticket)
 	if err == nil {
 		if bad := wirejson.Check(data); bad != nil {
 			err = fault.New(fault.InvalidRequest, "%s", bad)
 		}
 	}
 	if err != nil {
-		release()
+		ticket.close()
 		return Body{}, err
 	}
-	return Body{Bytes: data, done: release}, nil
+	return Body{Bytes: data, done: ticket.close}, nil
 }
 
 func tooLarge(limit int64) error {
@@ -111,27 +104,58 @@ func UnsupportedMedia(format string, args ...any) error {
 	return withStatus(http.StatusUnsupportedMediaType, fault.New(fault.InvalidRequest, format, args...))
 }
 
-// readAll reads into one buffer of the announced size, so that a large body is
-// in memory once.
-func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// readAll reads into one buffer that grows with what arrives, and takes the
+// bytes beyond the first few from the budget.
+func readAll(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket) ([]byte, error) {
 	_ = huma.SetReadDeadline(w, time.Now().Add(bodyTimeout)) // not every test's writer has deadlines
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		// ReadFrom wants room to see the end.
-		buf.Grow(int(r.ContentLength) + bytes.MinRead)
+	defer func() { _ = huma.SetReadDeadline(w, time.Time{}) }()
+	body := http.MaxBytesReader(w, r.Body, limit)
+	var data []byte
+	for {
+		data = grow(data, r.ContentLength)
+		n, err := body.Read(data[len(data):cap(data)])
+		beyond := len(data) + n - freeBytes
+		data = data[:len(data)+n]
+		if beyond > 0 {
+			if err := ticket.take(r.Context(), int64(min(n, beyond))); err != nil {
+				return nil, err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return data, nil
+		}
+		if err != nil {
+			return nil, broken(r, limit, err)
+		}
 	}
-	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	_ = huma.SetReadDeadline(w, time.Time{})
+}
+
+// grow makes room: twice as much as there is, but not more than was announced,
+// so that a body which comes as announced is in memory once.
+func grow(data []byte, announced int64) []byte {
+	if len(data) < cap(data) {
+		return data
+	}
+	size := max(2*int64(len(data)), freeBytes)
+	// One more byte than announced, to see the end.
+	if more := announced + 1; int64(len(data)) < more {
+		size = min(size, more)
+	}
+	bigger := make([]byte, len(data), size)
+	copy(bigger, data)
+	return bigger
+}
+
+// broken tells why a body did not arrive.
+func broken(r *http.Request, limit int64, err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, tooLarge(limit)
-	case errors.Is(err, io.ErrUnexpectedEOF), err != nil && r.Context().Err() != nil:
-		return nil, fault.New(fault.InvalidRequest, "the connection ended before the body was complete")
-	case err != nil:
-		return nil, fault.New(fault.InvalidRequest, "the body did not arrive: it took too long or the connection broke")
+		return tooLarge(limit)
+	case errors.Is(err, io.ErrUnexpectedEOF), r.Context().Err() != nil:
+		return fault.New(fault.InvalidRequest, "the connection ended before the body was complete")
 	}
-	return buf.Bytes(), nil
+	return fault.New(fault.InvalidRequest, "the body did not arrive: it took too long or the connection broke")
 }
 
 // Payload is an input field that gives a handler the body itself, for bodies
@@ -155,9 +179,9 @@ func (p *Payload) Read(rd *Reader, limit int64) (Body, error) { return rd.Read(p
 func (p *Payload) Header(name string) []string { return p.r.Header.Values(name) }
 
 // Middleware reads and checks the body before huma decodes it, for small
-// bodies. Operations say how small by MaxBodyBytes; an operation without a
-// body is passed on.
-func (rd *Reader) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
+// bodies. Operations say how small by MaxBodyBytes: one more than they take; an
+// operation without a body is passed on. check may refuse what is JSON.
+func (rd *Reader) Middleware(api huma.API, check func(body []byte) error) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		described := ctx.Operation().RequestBody
 		r, w := humachi.Unwrap(ctx)
@@ -167,7 +191,10 @@ func (rd *Reader) Middleware(api huma.API) func(huma.Context, func(huma.Context)
 		}
 		body, err := rd.Read(w, r, ctx.Operation().MaxBodyBytes-1)
 		if err == nil {
-			err = rejectDuplicates(body.Bytes)
+			err = checkShape(api, ctx.Operation(), body.Bytes)
+		}
+		if err == nil {
+			err = check(body.Bytes)
 		}
 		if err != nil {
 			body.Close()
@@ -177,6 +204,18 @@ func (rd *Reader) Middleware(api huma.API) func(huma.Context, func(huma.Context)
 		defer body.Close()
 		next(&readContext{humaContext: ctx, body: bytes.NewReader(body.Bytes)})
 	}
+}
+
+// checkShape refuses what decoding would not see, or would pay too much for.
+func checkShape(api huma.API, op *huma.Operation, body []byte) error {
+	if err := rejectDuplicates(body); err != nil {
+		return err
+	}
+	media := op.RequestBody.Content["application/json"]
+	if media != nil && !withinReason(api.OpenAPI().Components.Schemas, media.Schema, body) {
+		return fault.New(fault.Validation, "the body has more than %d unknown properties or far too many items", MaxProblems)
+	}
+	return nil
 }
 
 // rejectDuplicates keeps a body from saying two things: decoders differ in

@@ -1,9 +1,7 @@
 package edge
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,40 +15,6 @@ func TestMatchesComparesWeakly(t *testing.T) {
 	} {
 		require.Equal(t, want, Matches(header, `W/"a"`), header)
 	}
-}
-
-func TestLargeBodiesWaitForTheirTurn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBudget()
-		var held []func()
-		for range budgetBytes / MaxBody {
-			release, err := b.take(t.Context(), MaxBody)
-			require.NoError(t, err)
-			held = append(held, release)
-		}
-		free, err := b.take(t.Context(), largeBody)
-		require.NoError(t, err, "small bodies pass")
-		free()
-		_, err = b.take(t.Context(), MaxBody)
-		require.True(t, fault.Is(err, fault.Unavailable), "after %s", turnWait)
-		held[0]()
-		again, err := b.take(t.Context(), MaxBody)
-		require.NoError(t, err)
-		again()
-	})
-}
-
-func TestCallersWhoLeaveDoNotWait(t *testing.T) {
-	t.Parallel()
-	b := newBudget()
-	release, err := b.take(t.Context(), budgetBytes)
-	require.NoError(t, err)
-	defer release()
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = b.take(gone, MaxBody)
-	require.Error(t, err)
 }
 
 func FuzzQuery(f *testing.F) {

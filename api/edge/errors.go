@@ -41,6 +41,13 @@ const statusClientGone = 499
 // internalMessage is all that a caller learns of an internal error.
 const internalMessage = "something went wrong on our side; if it happens again, report the X-Request-Id of this answer"
 
+// MaxProblems is how many problems an answer lists; longestPath is how much of
+// a place or a message it repeats. Callers' bodies decide about both.
+const (
+	MaxProblems = 100
+	longestPath = 200
+)
+
 // ErrorBody is the body of every error answer (spec section 7).
 type ErrorBody struct {
 	Error      fault.Kind `json:"error"`
@@ -141,8 +148,10 @@ func fromFault(f *fault.Error, err error) *RefusalError {
 		status: statuses[f.Kind], wait: f.RetryAfter,
 		ErrorBody: ErrorBody{Error: f.Kind, Message: f.Message},
 	}
-	for _, p := range f.Problems {
-		r.Problems = append(r.Problems, Problem{Node: p.Node, Field: p.Field, Path: p.Path, Message: p.Message})
+	for _, p := range f.Problems[:min(len(f.Problems), MaxProblems)] {
+		r.Problems = append(r.Problems, Problem{
+			Node: Shorten(p.Node), Field: Shorten(p.Field), Path: shorten(p.Path, longestPath), Message: p.Message,
+		})
 	}
 	switch f.Kind {
 	case fault.RateLimited:
@@ -164,9 +173,10 @@ func seconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }
 
 // fromHuma answers what huma's own checks found: a bad path parameter names
 // nothing that exists, a bad query value is a bad request, a bad body breaks
-// the schema (DESIGN section 7).
+// the schema.
 func fromHuma(status int, message string, errs []error) *RefusalError {
 	r := &RefusalError{status: status, ErrorBody: ErrorBody{Error: kindOf(status), Message: message}}
+	found := 0
 	for _, err := range errs {
 		var d huma.ErrorDetailer
 		if !errors.As(err, &d) {
@@ -180,16 +190,18 @@ func fromHuma(status int, message string, errs []error) *RefusalError {
 		case "query", "header":
 			return fromFault(fault.New(fault.InvalidRequest, "%s: %s", rest, detail.Message), err)
 		}
-		r.Problems = append(r.Problems, Problem{Path: rest, Message: detail.Message})
+		if found++; found <= MaxProblems {
+			r.Problems = append(r.Problems, Problem{Path: Shorten(rest), Message: shorten(detail.Message, longestPath)})
+		}
 	}
-	if len(r.Problems) > 0 {
-		r.Message = "the body does not fit: " + describe(r.Problems)
+	if found > 0 {
+		r.Message = "the body does not fit: " + describe(r.Problems, found)
 	}
 	return r
 }
 
-// describe puts the first problems into one line.
-func describe(problems []Problem) string {
+// describe puts the first problems of all that were found into one line.
+func describe(problems []Problem, found int) string {
 	const most = 3
 	var parts []string
 	for _, p := range problems[:min(most, len(problems))] {
@@ -199,7 +211,7 @@ func describe(problems []Problem) string {
 		}
 		parts = append(parts, p.Path+": "+p.Message)
 	}
-	if more := len(problems) - most; more > 0 {
+	if more := found - most; more > 0 {
 		parts = append(parts, strconv.Itoa(more)+" more")
 	}
 	return strings.Join(parts, "; ")

@@ -18,8 +18,10 @@ type Exchange struct {
 	// problems allows answers that list the single problems of a document;
 	// the External API's error body has no place for them.
 	problems bool
-	err      error
-	attrs    []slog.Attr
+	// owner is whose share of the budget for bodies the request uses.
+	owner string
+	err   error
+	attrs []slog.Attr
 }
 
 type exchangeKey struct{}
@@ -40,6 +42,10 @@ func withExchange(ctx context.Context, ex *Exchange) context.Context {
 // Note adds attributes to the request's log line. Ids only: what people wrote,
 // keys and cookies have no place in logs.
 func (ex *Exchange) Note(attrs ...slog.Attr) { ex.attrs = append(ex.attrs, attrs...) }
+
+// Belongs says whose share of the budget for bodies the request uses, such as
+// "key 7". Without it all share one.
+func (ex *Exchange) Belongs(owner string) { ex.owner = owner }
 
 // fail remembers the internal cause of a 5xx for the log line; the first one
 // counts.

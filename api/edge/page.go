@@ -1,13 +1,13 @@
 package edge
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/taskloom/taskloom/internal/cursor"
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/task"
 )
@@ -80,17 +80,48 @@ func readStatus(query url.Values) (string, error) {
 	return "", fault.New(fault.InvalidRequest, "status must be one of %s, got %s", strings.Join(names, ", "), Quote(string(s)))
 }
 
-// ErrCursor is the error for a cursor that was not made for the list.
-func ErrCursor(cause error) error {
-	return fault.New(fault.InvalidRequest, "cursor does not belong to this list: send the next_cursor of the page before "+
-		"with the same path and status, or leave it out to start over").Because(cause)
+// Before returns the id that the page begins after, 0 for the first page. The
+// scope says for which list the cursor must have been made.
+func (p *TaskPage) Before(cursors cursor.Codec, scope cursor.Scope) (int64, error) {
+	if p.Cursor == "" {
+		return 0, nil
+	}
+	id, err := cursors.Decode(scope, p.Cursor)
+	if err != nil {
+		return 0, fault.New(fault.InvalidRequest, "cursor does not belong to this list: send the next_cursor of the page before "+
+			"with the same path and status, or leave it out to start over").Because(err)
+	}
+	return id, nil
 }
+
+// longestEcho is how many characters of a caller's text an answer repeats.
+const longestEcho = 60
 
 // Quote repeats a caller's text in a message, shortened.
 func Quote(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return fmt.Sprintf("%q…", string(r[:most]))
+	if short, cut := cutRunes(s, longestEcho); cut {
+		return strconv.Quote(short) + "…"
 	}
 	return strconv.Quote(s)
+}
+
+// Shorten repeats a caller's key, shortened.
+func Shorten(s string) string { return shorten(s, longestEcho) }
+
+func shorten(s string, most int) string {
+	if short, cut := cutRunes(s, most); cut {
+		return short + "…"
+	}
+	return s
+}
+
+// cutRunes returns at most the first characters, and whether there are more.
+func cutRunes(s string, most int) (short string, cut bool) {
+	for at := range s {
+		if most == 0 {
+			return s[:at], true
+		}
+		most--
+	}
+	return s, false
 }

@@ -1,6 +1,6 @@
 // Package v1 is External API v1: what integrators call. The product's own word
 // is pipeline; `workflow`, `workflow_id` and the paths exist on this wire only
-// (DESIGN section 4).
+// (docs/architecture.md, Words).
 package v1
 
 import (

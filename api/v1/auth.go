@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -37,7 +38,9 @@ func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 		edge.WriteHumaError(a.huma, ctx, err)
 		return
 	}
-	edge.From(ctx.Context()).Note(slog.Int64("org_id", key.OrgID), slog.Int64("key_id", key.ID))
+	ex := edge.From(ctx.Context())
+	ex.Note(slog.Int64("org_id", key.OrgID), slog.Int64("key_id", key.ID))
+	ex.Belongs("key " + strconv.FormatInt(key.ID, 10))
 	next(huma.WithValue(ctx, keyContext{}, key))
 }
 

@@ -104,13 +104,11 @@ func (a *api) getTask(ctx context.Context, in *taskInput) (*taskOutput, error) {
 
 func (a *api) listTasks(ctx context.Context, in *listInput) (*listOutput, error) {
 	scope := cursor.Scope{OrgID: caller(ctx).OrgID, PipelineID: in.WorkflowID, Filter: "v1 status=" + in.Status}
-	query := store.TaskQuery{Status: task.Status(in.Status), Limit: in.Limit}
-	if in.Cursor != "" {
-		var err error
-		if query.Before, err = a.Cursors.Decode(scope, in.Cursor); err != nil {
-			return nil, edge.ErrCursor(err)
-		}
+	before, err := in.Before(a.Cursors, scope)
+	if err != nil {
+		return nil, err
 	}
+	query := store.TaskQuery{Status: task.Status(in.Status), Limit: in.Limit, Before: before}
 	page, err := a.Store.ListTasks(ctx, scope.OrgID, in.WorkflowID, query)
 	if err != nil {
 		return nil, absent(err, "workflow %d not found", in.WorkflowID)

@@ -16,14 +16,16 @@ import (
 const (
 	// bodyTimeout lets a caller on a slow line send the largest body.
 	bodyTimeout = 5 * time.Minute
-	// drainTimeout is how long requests have to finish once the end is near.
-	drainTimeout = 25 * time.Second
+	// drainTimeout is how long requests have to finish after DRAIN_DELAY,
+	// metricsTimeout how long the last scrape has after that.
+	drainTimeout   = 25 * time.Second
+	metricsTimeout = 5 * time.Second
 )
 
 func (a *app) serveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the External API, the console API and the web app at ADDR",
+		Short: "Serve the External API and the console API at ADDR",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
@@ -42,7 +44,7 @@ func (a *app) serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: api.New(api.Deps{
 			Store: p.store, Logger: p.log, SecretKey: p.config.Key(), PublicURL: p.config.PublicURL,
-			Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
+			TrustedProxies: p.config.Proxies(), Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       bodyTimeout,
@@ -56,32 +58,34 @@ func (a *app) serve(ctx context.Context) error {
 	group.Go(func() error { p.greet(ctx); return nil })
 	group.Go(func() error {
 		<-ctx.Done()
-		return p.drain(server)
+		return p.drain(server, drainTimeout)
 	})
 	p.log.Info("Serving.", "addr", l.Addr().String(), "metrics", p.listener.Addr().String(), "url", p.config.PublicURL)
 	return group.Wait()
 }
 
-// drain ends in order: load balancers are told first, then requests finish,
-// then the metrics go, so that the last scrape sees them.
-func (p *process) drain(server *http.Server) error {
+// drain ends in order: load balancers are told first and get their time, then
+// requests finish within the timeout, then the metrics go, so that the last
+// scrape sees them.
+func (p *process) drain(server *http.Server, timeout time.Duration) error {
 	p.log.Info("Shutting down.")
 	p.ready.drain()
-	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
-	defer cancel()
-	pause(ctx, p.config.DrainDelay)
-	err := server.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		p.log.Warn("Requests that did not finish are cut off.", "after", drainTimeout.String())
-		err = server.Close()
-	}
-	return errors.Join(err, p.metrics.Shutdown(ctx))
+	<-time.After(p.config.DrainDelay)
+	return errors.Join(
+		p.shutdown(server, timeout, "Requests that did not finish are cut off."),
+		p.shutdown(p.metrics, metricsTimeout, "Scrapes that did not finish are cut off."),
+	)
 }
 
-// pause waits, or until ctx is over.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
+// shutdown lets a server's requests finish, and cuts off those that do not.
+// That some did not is no failure of the process.
+func (p *process) shutdown(server *http.Server, timeout time.Duration, late string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
+	p.log.Warn(late, "after", timeout.String())
+	return server.Close()
 }

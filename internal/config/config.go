@@ -43,6 +43,9 @@ type Config struct {
 	DrainDelay time.Duration `env:"DRAIN_DELAY" envDefault:"0s"`
 	// PublicURL is the API's address as callers see it, without a final slash.
 	PublicURL string `env:"PUBLIC_URL"`
+	// TrustedProxies are the networks of the proxies in front of the API, whose
+	// X-Forwarded-For is believed: comma-separated CIDRs; see Proxies.
+	TrustedProxies string `env:"TRUSTED_PROXIES"`
 	// SecretKey authenticates cursors; all API processes share it. 64
 	// hexadecimal digits.
 	SecretKey Secret `env:"SECRET_KEY"`
@@ -70,8 +73,8 @@ func (s S3) Configured() bool { return s.Bucket != "" }
 // secretKeyBytes is the size of a decoded SECRET_KEY.
 const secretKeyBytes = 32
 
-// maxDrainDelay leaves requests some of the time that orchestrators give a
-// process to end.
+// maxDrainDelay keeps the end of a process within the minute or so that
+// orchestrators give it; requests have their time after the delay.
 const maxDrainDelay = 20 * time.Second
 
 // Load reads the environment, a list of NAME=value. An empty variable counts
@@ -89,7 +92,7 @@ func Load(environ []string) (Config, error) {
 		p.parse(err)
 	}
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + reachable(c.Addr)
+		c.PublicURL = c.LocalURL()
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	c.check(&p)
@@ -104,6 +107,9 @@ func (c Config) Key() []byte {
 	}
 	return key
 }
+
+// LocalURL is the API's address for who runs on the same machine.
+func (c Config) LocalURL() string { return "http://" + reachable(c.Addr) }
 
 // Level returns the level of the log.
 func (c Config) Level() slog.Level {
@@ -125,6 +131,9 @@ func (c Config) check(p *problems) {
 	}
 	if c.DatabaseMaxConns < 1 || c.DatabaseMaxConns > 1000 {
 		p.add("DATABASE_MAX_CONNS", "must be between 1 and 1000")
+	}
+	if _, err := parseProxies(c.TrustedProxies); err != nil {
+		p.add("TRUSTED_PROXIES", "%s; write networks separated by commas, such as 10.0.0.0/8,fd00::/8", err)
 	}
 	for name, addr := range map[string]string{
 		"TEMPORAL_ADDRESS": c.TemporalAddress, "ADDR": c.Addr, "METRICS_ADDR": c.MetricsAddr,

@@ -15,9 +15,9 @@ import (
 	"github.com/taskloom/taskloom/internal/store"
 )
 
-// What DESIGN section 7 adds to the spec.
+// What the API promises beyond the spec; see docs/external-api.md.
 
-func TestDesign7_RequestID(t *testing.T) {
+func TestPromise_RequestID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, good := range []string{"a", "req-1.2_3", strings.Repeat("x", 128)} {
@@ -32,7 +32,7 @@ func TestDesign7_RequestID(t *testing.T) {
 	}
 }
 
-func TestDesign7_IdempotentReplay(t *testing.T) {
+func TestPromise_IdempotentReplay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	body := `{"tasks": [{"fields": {"question": "a"}}, {"fields": {}}]}`
@@ -50,7 +50,7 @@ func TestDesign7_IdempotentReplay(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM tasks`))
 }
 
-func TestDesign7_IdempotencyKeyWithAnotherBody(t *testing.T) {
+func TestPromise_IdempotencyKeyWithAnotherBody(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.Equal(t, http.StatusOK, b.create(t, questions(1), with("Idempotency-Key", "k")).Status)
@@ -58,7 +58,7 @@ func TestDesign7_IdempotencyKeyWithAnotherBody(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.create(t, questions(2), with("Idempotency-Key", "K")).Status)
 }
 
-func TestDesign7_IdempotencyKeyBelongsToKeyAndPath(t *testing.T) {
+func TestPromise_IdempotencyKeyBelongsToKeyAndPath(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	other := serve(t, dbtest.Org(t, b.Store, dbtest.WithSlug("other")), nil)
@@ -74,7 +74,7 @@ func TestDesign7_IdempotencyKeyBelongsToKeyAndPath(t *testing.T) {
 	require.Equal(t, 3, b.count(t, `SELECT count(*) FROM tasks`))
 }
 
-func TestDesign7_IdempotencyKeyMalformed(t *testing.T) {
+func TestPromise_IdempotencyKeyMalformed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, bad := range []string{"", " ", `"`, `""`, `"open`, `"a"b`, `"a\b"`, strings.Repeat("x", 256), "ünïcode", "a\x01"} {
@@ -88,7 +88,7 @@ func TestDesign7_IdempotencyKeyMalformed(t *testing.T) {
 	}
 }
 
-func TestDesign7_TwelveRacingRequestsCreateOneBatch(t *testing.T) {
+func TestPromise_TwelveRacingRequestsCreateOneBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	answers := make([]answer, 12)
@@ -116,7 +116,7 @@ func TestDesign7_TwelveRacingRequestsCreateOneBatch(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM idempotency_keys`))
 }
 
-func TestDesign7_ETag(t *testing.T) {
+func TestPromise_ETag(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.created(t, 1)[0]
@@ -138,7 +138,7 @@ func TestDesign7_ETag(t *testing.T) {
 	}
 }
 
-func TestDesign7_PrivateAnswersAreNotCached(t *testing.T) {
+func TestPromise_PrivateAnswersAreNotCached(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, a := range []answer{
@@ -150,7 +150,7 @@ func TestDesign7_PrivateAnswersAreNotCached(t *testing.T) {
 	}
 }
 
-func TestDesign7_NoRouteOutOfStart(t *testing.T) {
+func TestPromise_NoRouteOutOfStart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	d := dbtest.Simple()
@@ -167,7 +167,7 @@ func TestDesign7_NoRouteOutOfStart(t *testing.T) {
 	require.Len(t, a.Body["task_ids"], 1)
 }
 
-func TestDesign7_SchemaOfADraft(t *testing.T) {
+func TestPromise_SchemaOfADraft(t *testing.T) {
 	t.Parallel()
 	b := setup(t, dbtest.WithStatus("DRAFT"))
 	b.exec(t, `UPDATE pipelines SET version_id = NULL`)
@@ -200,7 +200,7 @@ func (s *publishing) CreateTasks(ctx context.Context, in store.CreateTasks) (sto
 	return s.Store.CreateTasks(ctx, in)
 }
 
-func TestDesign7_PublishingMeanwhileChecksAgain(t *testing.T) {
+func TestPromise_PublishingMeanwhileChecksAgain(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t)
 	b := serve(t, w, func(d *api.Deps) { d.Store = &publishing{Store: w.Store, times: 2} })
