@@ -54,7 +54,8 @@ type Deps struct {
 	Metrics prometheus.Registerer
 	// Publish tells what the deployment offers to pipelines.
 	Publish pipeline.Options
-	// App answers outside of /api, such as the web app; nil means 404.
+	// App answers outside of /api, such as the web app; nil means a page that
+	// says what is there instead.
 	App http.Handler
 }
 
@@ -83,7 +84,9 @@ func New(d Deps) *API {
 		Store: d.Store, Cursors: cursors, Bodies: bodies, Now: d.Now, Rand: d.Rand,
 		PublicURL: d.PublicURL, Proxies: d.TrustedProxies, Publish: d.Publish,
 	})
-	if d.App != nil {
+	if d.App == nil {
+		r.Get("/", landing())
+	} else {
 		r.Handle("/api/*", http.HandlerFunc(edge.NotFound))
 		r.Handle("/*", d.App)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -121,9 +122,15 @@ func TestIdleConnectionsDoNotBlockCreations(t *testing.T) {
 		pipe, w := io.Pipe()
 		t.Cleanup(func() { _ = w.Close() })
 		body := io.MultiReader(strings.NewReader(`{`), signal{started}, pipe)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, publicURL+path, body)
+		r.ContentLength = announced
+		r.Header.Set("Content-Type", "application/json")
+		for _, h := range headers {
+			h(r)
+		}
 		go func() {
 			defer func() { ended <- struct{}{} }()
-			b.do(t, http.MethodPost, path, body, append(headers, func(r *http.Request) { r.ContentLength = announced })...)
+			b.handler.ServeHTTP(httptest.NewRecorder(), r)
 		}()
 	}
 	for range idle {

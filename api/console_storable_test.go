@@ -16,6 +16,7 @@ func TestUnstorableTextsAreRefused(t *testing.T) {
 	admin, maker, checker := b.login(t, "admin1"), b.login(t, "contributor1"), b.login(t, "reviewer1")
 	done := maker.claim(t, "contributor")
 	maker.ok(t, 200, http.MethodPost, onClaim(done, "/submit"), values("answer", "1", "sure", true))
+	b.step(t, done)
 	claim, review := maker.claim(t, "contributor"), checker.claim(t, "reviewer")
 	node := fmt.Sprintf("/tasks/%v/nodes/", task)
 	before := b.fingerprint(t)

@@ -99,18 +99,27 @@ func TestOpenAPIOfTheExternalAPIIsComplete(t *testing.T) {
 	require.Len(t, seen, 6)
 }
 
-func TestDocsPageListsEveryOperationAndLoadsNothingFromElsewhere(t *testing.T) {
+func TestDocsPagesListEveryOperationAndLoadNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := b.do(t, http.MethodGet, "/api/v1/docs", nil)
+	for _, prefix := range []string{"/api/v1", "/api/console"} {
+		page := b.html(t, prefix+"/docs")
+		for path, item := range b.document(t, prefix+"/openapi.json").Paths {
+			for method := range item {
+				require.Contains(t, page, strings.ToUpper(method)+" "+path)
+			}
+		}
+		require.Contains(t, page, `href="openapi.json"`)
+	}
+	require.Contains(t, b.html(t, "/"), `href="/api/v1/docs"`)
+}
+
+// html fetches a page and demands that it needs no script and nobody else.
+func (b *bench) html(t *testing.T, path string) string {
+	t.Helper()
+	a := b.do(t, http.MethodGet, path, nil)
 	require.Equal(t, http.StatusOK, a.Status)
 	page := string(a.Raw)
-	for path, item := range b.document(t, "/api/v1/openapi.json").Paths {
-		for method := range item {
-			require.Contains(t, page, strings.ToUpper(method)+" "+path)
-		}
-	}
-	require.Contains(t, page, `href="openapi.json"`)
 	require.NotContains(t, page, "<script")
 	for _, link := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		require.NotContains(t, link[1], "//")
@@ -118,4 +127,5 @@ func TestDocsPageListsEveryOperationAndLoadsNothingFromElsewhere(t *testing.T) {
 	csp := a.Header.Get("Content-Security-Policy")
 	require.Contains(t, csp, "default-src 'none'")
 	require.NotContains(t, csp, "unsafe")
+	return page
 }

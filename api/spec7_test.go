@@ -54,7 +54,7 @@ func TestSpec7_404_IdsThatAreNone(t *testing.T) {
 func TestSpec7_404_UnknownPaths(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, path := range []string{"/", "/api", "/api/v1", "/api/v1/", "/api/v2/health", "/api/v1/health/", "/api/v1/workflows", "/api/console/nothing"} {
+	for _, path := range []string{"/nothing", "/api", "/api/v1", "/api/v1/", "/api/v2/health", "/api/v1/health/", "/api/v1/workflows", "/api/console/nothing"} {
 		fails(t, b.do(t, http.MethodGet, path, nil), http.StatusNotFound, "not_found")
 	}
 }

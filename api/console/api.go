@@ -185,6 +185,9 @@ func register[I, O any](a *api, op huma.Operation, handler func(context.Context,
 	if p.allow != nil {
 		codes = append(codes, http.StatusForbidden, http.StatusNotFound)
 	}
+	if op.Method == http.MethodPost || op.Method == http.MethodPut {
+		codes = append(codes, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
 	edge.Describe(a.huma, &op, reflect.TypeFor[Error](), append(codes, http.StatusBadRequest, http.StatusUnprocessableEntity)...)
 	huma.Register(a.huma, op, handler)
 }

@@ -1,8 +1,8 @@
 package console
 
 import (
-	"fmt"
 	"net/netip"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +33,7 @@ func TestAnExhaustedAddressIsNotRememberedFurther(t *testing.T) {
 	t.Parallel()
 	h := newThrottle()
 	for i := range failuresPerAddress {
-		require.Equal(t, 1, tries(t, h, fmt.Sprint(i), from(1), 1))
+		require.Equal(t, 1, tries(t, h, strconv.Itoa(i), from(1), 1))
 	}
 	require.Zero(t, tries(t, h, "owner@acme.test", from(1), 50))
 	for _, touched := range []struct {
@@ -78,7 +78,7 @@ func TestSuccessesDoNotCount(t *testing.T) {
 	t.Parallel()
 	h := newThrottle()
 	for i := range 3 * failuresPerAddress {
-		a := newAttempt(fmt.Sprint(i%3), from(1))
+		a := newAttempt(strconv.Itoa(i%3), from(1))
 		require.NoError(t, h.allow(t.Context(), a))
 		h.succeeded(t.Context(), a)
 	}

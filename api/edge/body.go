@@ -51,6 +51,7 @@ func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Bod
 		return Body{}, err
 	}
 	if r.ContentLength > limit {
+		discard(w, r)
 		return Body{}, tooLarge(limit)
 	}
 	ticket := rd.budget.open(From(r.Context()).owner)
@@ -69,6 +70,23 @@ func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Bod
 
 func tooLarge(limit int64) error {
 	return fault.New(fault.PayloadTooLarge, "the body is larger than %d bytes; send it in parts", limit)
+}
+
+// What is read of a body only to be thrown away.
+const (
+	discardBytes = 2 * MaxBody
+	discardTime  = 5 * time.Second
+)
+
+// discard reads on after a body was refused, within bounds: a client that
+// sends all of it before it looks for the answer would meet a broken
+// connection instead of the 413. One that waits to be asked is not asked.
+func discard(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Expect") != "" {
+		return
+	}
+	_ = huma.SetReadDeadline(w, time.Now().Add(discardTime)) // not every test's writer has deadlines
+	_, _ = io.CopyN(io.Discard, r.Body, discardBytes)        // what does not come is not missed
 }
 
 // checkContentType refuses what is not plain JSON. A body without a content
@@ -125,7 +143,7 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket
 			return data, nil
 		}
 		if err != nil {
-			return nil, broken(r, limit, err)
+			return nil, broken(w, r, limit, err)
 		}
 	}
 }
@@ -147,10 +165,11 @@ func grow(data []byte, announced int64) []byte {
 }
 
 // broken tells why a body did not arrive.
-func broken(r *http.Request, limit int64, err error) error {
+func broken(w http.ResponseWriter, r *http.Request, limit int64, err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
+		discard(w, r)
 		return tooLarge(limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), r.Context().Err() != nil:
 		return fault.New(fault.InvalidRequest, "the connection ended before the body was complete")

@@ -1,6 +1,12 @@
 package edge
 
 import (
+	"bufio"
+	"bytes"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +23,15 @@ func TestMatchesComparesWeakly(t *testing.T) {
 	}
 }
 
+func TestGoodNamesStayWhole(t *testing.T) {
+	t.Parallel()
+	name := strings.Repeat("n", longestName)
+	f := fault.New(fault.Validation, "x").With([]fault.Problem{{Node: name, Field: name}, {Node: name + "n", Field: name + "n"}})
+	got := fromFault(f, f).Problems
+	require.Equal(t, Problem{Node: name, Field: name}, got[0])
+	require.Equal(t, Problem{Node: name + "…", Field: name + "…"}, got[1])
+}
+
 func FuzzQuery(f *testing.F) {
 	for _, s := range []string{"", "limit=5", "limit=&cursor=x&status=pending", "limit=5&limit=6", "%zz", "status=%00"} {
 		f.Add(s)
@@ -30,4 +45,31 @@ func FuzzQuery(f *testing.F) {
 		require.GreaterOrEqual(t, p.Limit, 1)
 		require.LessOrEqual(t, p.Limit, MaxLimit)
 	})
+}
+
+// TestARefusedBodyIsReadToItsEnd: a client that sends everything first gets
+// its answer all the same.
+func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 20
+	rd := NewReader()
+	server := httptest.NewServer(Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := rd.Read(w, r, limit)
+		WriteError(w, r, err)
+	})))
+	t.Cleanup(server.Close)
+	for name, length := range map[string]int64{"announced": 8 << 20, "chunked": -1} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		require.NoError(t, err)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, bytes.NewReader(make([]byte, 8<<20)))
+		require.NoError(t, err)
+		req.ContentLength = length
+		req.Header.Set("Content-Type", "application/json")
+		require.NoError(t, req.Write(conn), "%s: everything is sent before the answer is read", name)
+		res, err := http.ReadResponse(bufio.NewReader(conn), req)
+		require.NoError(t, err, name)
+		require.Equal(t, http.StatusRequestEntityTooLarge, res.StatusCode, name)
+		require.NoError(t, res.Body.Close())
+		require.NoError(t, conn.Close())
+	}
 }

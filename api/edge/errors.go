@@ -41,10 +41,12 @@ const statusClientGone = 499
 // internalMessage is all that a caller learns of an internal error.
 const internalMessage = "something went wrong on our side; if it happens again, report the X-Request-Id of this answer"
 
-// MaxProblems is how many problems an answer lists; longestPath is how much of
-// a place or a message it repeats. Callers' bodies decide about both.
+// MaxProblems is how many problems an answer lists; longestName is the longest
+// name that a node or a field can have, so that good ones stay whole;
+// longestPath is how much of a place or a message an answer repeats. Callers' bodies decide about both.
 const (
 	MaxProblems = 100
+	longestName = 63
 	longestPath = 200
 )
 
@@ -150,7 +152,7 @@ func fromFault(f *fault.Error, err error) *RefusalError {
 	}
 	for _, p := range f.Problems[:min(len(f.Problems), MaxProblems)] {
 		r.Problems = append(r.Problems, Problem{
-			Node: Shorten(p.Node), Field: Shorten(p.Field), Path: shorten(p.Path, longestPath), Message: p.Message,
+			Node: shorten(p.Node, longestName), Field: shorten(p.Field, longestName), Path: shorten(p.Path, longestPath), Message: p.Message,
 		})
 	}
 	switch f.Kind {

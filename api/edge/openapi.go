@@ -32,7 +32,7 @@ var errorTexts = map[int]string{
 	http.StatusForbidden:             "The caller's role does not allow this.",
 	http.StatusNotFound:              "There is no such thing that the caller can reach.",
 	http.StatusConflict:              "The state of the thing does not allow this now.",
-	http.StatusRequestEntityTooLarge: "The body is larger than 32 MB.",
+	http.StatusRequestEntityTooLarge: "The body is larger than this operation takes.",
 	http.StatusUnsupportedMediaType:  "The body is not JSON by its content type.",
 	http.StatusUnprocessableEntity:   "The request is well-formed, but its content is refused.",
 	http.StatusTooManyRequests:       "Too many requests; Retry-After says how long to wait.",
@@ -56,12 +56,13 @@ func Describe(api huma.API, op *huma.Operation, body reflect.Type, codes ...int)
 }
 
 // Finish completes the document once all operations are registered, and serves
-// it: OpenAPI 3.1, and 3.0 for older generators.
+// it: OpenAPI 3.1, 3.0 for older generators, and a page for people.
 func Finish(r chi.Router, api huma.API) {
 	doc := api.OpenAPI()
 	tidy(doc)
 	serveDocument(r, "/openapi.json", func() ([]byte, error) { return json.Marshal(doc) })
 	serveDocument(r, "/openapi-3.0.json", doc.Downgrade)
+	r.Get("/docs", docsPage(doc))
 }
 
 func serveDocument(r chi.Router, path string, encode func() ([]byte, error)) {

@@ -78,7 +78,6 @@ func Mount(root chi.Router, d Deps) huma.API {
 		a.registerCreate()
 		a.registerTasks()
 		edge.Finish(r, a.huma)
-		r.Get("/docs", docsPage(a.huma.OpenAPI()))
 	})
 	return a.huma
 }

@@ -53,7 +53,7 @@ func (a *api) registerCreate() {
 	op := a.operation(huma.Operation{
 		OperationID: "createTasks", Method: http.MethodPost, Path: "/workflows/{workflow_id}/tasks", Tags: []string{"Tasks"},
 		Summary: "Create tasks",
-		Description: "Creates 1 to 5,000 tasks in one transaction. Items are checked one by one: the answer is 200 when at least one " +
+		Description: "Creates 1 to 5,000 tasks in one transaction, from a body of up to 32 MB. Items are checked one by one: the answer is 200 when at least one " +
 			"task was created, so look at error_count. When every item fails the answer is 422 and carries the same result fields. " +
 			"A key that fields has twice is an error of that item; an unknown property outside of fields refuses the request.",
 		SkipValidateParams: true,

@@ -72,20 +72,20 @@ func (p *process) drain(server *http.Server, timeout time.Duration) error {
 	p.ready.drain()
 	<-time.After(p.config.DrainDelay)
 	return errors.Join(
-		p.shutdown(server, timeout, "Requests that did not finish are cut off."),
-		p.shutdown(p.metrics, metricsTimeout, "Scrapes that did not finish are cut off."),
+		p.shutdown(server, timeout),
+		p.shutdown(p.metrics, metricsTimeout),
 	)
 }
 
 // shutdown lets a server's requests finish, and cuts off those that do not.
 // That some did not is no failure of the process.
-func (p *process) shutdown(server *http.Server, timeout time.Duration, late string) error {
+func (p *process) shutdown(server *http.Server, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	err := server.Shutdown(ctx)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	p.log.Warn(late, "after", timeout.String())
+	p.log.Warn("Requests that did not finish are cut off.", "after", timeout.String())
 	return server.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -117,5 +118,19 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		fmt.Sprintf("%s %q %v %+v %#v", c.DatabaseURL, c.DatabaseURL, c, c, c),
 	} {
 		require.NotContains(t, printed, "hunter2")
+	}
+}
+
+func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(nil)
+	require.NoError(t, err)
+	require.Empty(t, c.Proxies(), "nobody is trusted unasked")
+	c, err = config.Load([]string{"TRUSTED_PROXIES=10.1.2.3/8, fd00::/8,"})
+	require.NoError(t, err)
+	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}, c.Proxies())
+	for _, bad := range []string{"10.0.0.1", "10.0.0.0/33", "proxy.internal", "10.0.0.0/8;fd00::/8"} {
+		_, err = config.Load([]string{"TRUSTED_PROXIES=" + bad})
+		require.Contains(t, found(t, err)["TRUSTED_PROXIES"], "10.0.0.0/8,fd00::/8", bad)
 	}
 }

@@ -10,8 +10,9 @@ import (
 var bannerText = template.Must(template.New("banner").Parse(`
 Taskloom is ready.
 
+  App                {{.URL}}
   API docs           {{.URL}}/api/v1/docs
-  Console API        {{.URL}}/api/console    (bin/taskloom openapi --console describes it)
+  Console API docs   {{.URL}}/api/console/docs
 {{- if .UI}}
   Temporal UI        {{.UI}}{{end}}
   S3 endpoint        {{.S3}}{{if .S3Yours}} (yours){{end}}

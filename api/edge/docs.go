@@ -1,4 +1,4 @@
-package v1
+package edge
 
 import (
 	"bytes"
@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/taskloom/taskloom/api/edge"
 )
 
 //go:embed docs.html.tmpl
@@ -35,7 +33,7 @@ func docsPage(doc *huma.OpenAPI) http.HandlerFunc {
 	})
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
-			edge.WriteError(w, r, err)
+			WriteError(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
