@@ -51,7 +51,7 @@ func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Bod
 		return Body{}, err
 	}
 	if r.ContentLength > limit {
-		discard(w, r)
+		discard(w, r, limit)
 		return Body{}, tooLarge(limit)
 	}
 	ticket := rd.budget.open(From(r.Context()).owner)
@@ -74,19 +74,19 @@ func tooLarge(limit int64) error {
 
 // What is read of a body only to be thrown away.
 const (
-	discardBytes = 2 * MaxBody
+	discardBytes = 1 << 20 // and as much again as the operation takes
 	discardTime  = 5 * time.Second
 )
 
 // discard reads on after a body was refused, within bounds: a client that
 // sends all of it before it looks for the answer would meet a broken
 // connection instead of the 413. One that waits to be asked is not asked.
-func discard(w http.ResponseWriter, r *http.Request) {
+func discard(w http.ResponseWriter, r *http.Request, limit int64) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
-	_ = huma.SetReadDeadline(w, time.Now().Add(discardTime)) // not every test's writer has deadlines
-	_, _ = io.CopyN(io.Discard, r.Body, discardBytes)        // what does not come is not missed
+	_ = huma.SetReadDeadline(w, time.Now().Add(discardTime))  // not every test's writer has deadlines
+	_, _ = io.CopyN(io.Discard, r.Body, 2*limit+discardBytes) // what does not come is not missed
 }
 
 // checkContentType refuses what is not plain JSON. A body without a content
@@ -169,7 +169,7 @@ func broken(w http.ResponseWriter, r *http.Request, limit int64, err error) erro
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		discard(w, r)
+		discard(w, r, limit)
 		return tooLarge(limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), r.Context().Err() != nil:
 		return fault.New(fault.InvalidRequest, "the connection ended before the body was complete")

@@ -51,7 +51,7 @@ func FuzzQuery(f *testing.F) {
 // its answer all the same.
 func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
-	const limit = 1 << 20
+	const limit = 4 << 20
 	rd := NewReader()
 	server := httptest.NewServer(Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := rd.Read(w, r, limit)

@@ -48,7 +48,7 @@ func createKey(
 		ON CONFLICT (org_id, name) DO NOTHING
 		RETURNING id`, orgID, createdBy, name, hash[:], last4, expiresAt).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return APIKey{}, whyNoKey(ctx, tx, orgID, createdBy, name)
+		return APIKey{}, whyNoKey(ctx, tx, orgID, name)
 	}
 	if err != nil {
 		return APIKey{}, fmt.Errorf("insert API key: %w", err)
@@ -60,7 +60,7 @@ func createKey(
 	return keyByID(ctx, tx, orgID, id)
 }
 
-func whyNoKey(ctx context.Context, q querier, orgID, createdBy int64, name string) error {
+func whyNoKey(ctx context.Context, q querier, orgID int64, name string) error {
 	var taken bool
 	err := q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM api_keys WHERE org_id = $1 AND name = $2)`,
 		orgID, name).Scan(&taken)

@@ -70,9 +70,9 @@ func claimNotFound(id string) error { return fault.New(fault.NotFound, "claim %s
 
 // cut keeps what a caller sent from filling an error message.
 func cut(s string) string {
-	const most = 60
-	if len(s) > most {
-		return s[:most] + "…"
+	const most = 60 // characters
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
 	}
 	return s
 }
