@@ -1,0 +1,49 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// spread is what is told of a series of samples.
+type spread struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	N      int     `json:"n"`
+}
+
+func spreadOf(samples []float64) spread {
+	if len(samples) == 0 {
+		return spread{}
+	}
+	return spread{Median: percentile(samples, 50), Min: slices.Min(samples), Max: slices.Max(samples), N: len(samples)}
+}
+
+// percentile interpolates between the two nearest samples.
+func percentile(samples []float64, p float64) float64 {
+	if len(samples) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(samples))
+	at := p / 100 * float64(len(sorted)-1)
+	low := int(at)
+	if low+1 == len(sorted) {
+		return sorted[low]
+	}
+	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
+}
+
+// latencies are percentiles of single requests.
+type latencies struct {
+	P50 float64 `json:"p50"`
+	P95 float64 `json:"p95"`
+	P99 float64 `json:"p99"`
+	N   int     `json:"n"`
+}
+
+func latenciesOf(samples []float64) *latencies {
+	return &latencies{
+		P50: percentile(samples, 50), P95: percentile(samples, 95), P99: percentile(samples, 99), N: len(samples),
+	}
+}
