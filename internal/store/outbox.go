@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ type Delivery struct {
 // starts. Only the oldest row of each task is given out, so a task's events
 // arrive in order however many dispatchers there are.
 func (s *Store) TakeOutbox(ctx context.Context, n int) ([]Delivery, error) {
-	return s.takeOutbox(ctx, n, startPriority)
+	return s.takeOutbox(ctx, n, math.MaxInt16)
 }
 
 // TakeUrgentOutbox is TakeOutbox without the bulk starts.
