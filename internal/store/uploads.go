@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/seeding"
+)
+
+// Statuses of an upload (spec section 3).
+const (
+	UploadPending    = "pending"
+	UploadProcessing = "processing"
+	UploadCompleted  = "completed"
+	UploadFailed     = "failed"
+	UploadCancelled  = "cancelled"
+)
+
+// Reasons why an upload failed or was cancelled.
+const (
+	UploadExpired   = "expired"   // the archive did not come, or was not confirmed, in time
+	UploadWithdrawn = "withdrawn" // cancelled before it was confirmed
+	UploadStopped   = "cancelled" // cancelled while it was processed
+	UploadOperator  = "operator"  // its run was cancelled in Temporal
+	UploadArchive   = "archive"   // the archive cannot be used
+	UploadNoTasks   = "no_tasks"  // every row failed
+	UploadTimeout   = "timeout"   // it took too long
+)
+
+// Upload is one ZIP ingestion.
+type Upload struct {
+	ID                uuid.UUID
+	OrgID, PipelineID int64
+	// Actor is the creator of the key, whom the journal of the tasks names.
+	Actor  int64
+	Status string
+	// Reason and Message tell why it failed or was cancelled.
+	Reason, Message string
+	ObjectKey       string
+	// Derived says that the rows come from the archive's listing.
+	Derived       bool
+	FileSizeBytes *int64
+	// ArchiveBytes and ArchiveETag are those of the object that was confirmed.
+	ArchiveBytes         int64
+	ArchiveETag          string
+	RowsTotal, RowsDone  int
+	BytesTotal           int64
+	BytesDone            int64
+	SuccessCount         int
+	ErrorCount           int
+	SkippedCount         int
+	Skipped              []UploadSkip // the first MaxSkipped
+	CancelRequested      bool
+	Inspected            bool
+	ExpiresAt, CreatedAt time.Time
+	UpdatedAt            time.Time
+	ConfirmedAt          *time.Time
+	FinishedAt           *time.Time
+}
+
+// Ended reports whether the upload's status is final.
+func (u Upload) Ended() bool { return u.FinishedAt != nil }
+
+// MaxSkipped is how many skipped entries an upload names.
+const MaxSkipped = 100
+
+// UploadSkip is an entry of the archive that belongs to no task.
+type UploadSkip struct {
+	Entry  string `json:"entry"`
+	Reason string `json:"reason"`
+}
+
+// UploadRow is a future task: its fields, with paths of the archive where
+// files belong, or why it cannot become one.
+type UploadRow struct {
+	Index  int
+	Fields form.Values
+	Errors []seeding.ItemError
+}
+
+const uploadColumns = `id, org_id, pipeline_id, created_by, status, reason, message, object_key, derived, file_size_bytes,
+	archive_bytes, archive_etag, rows_total, rows_done, bytes_total, bytes_done, success_count, error_count, skipped_count, skipped,
+	cancel_at IS NOT NULL, inspected_at IS NOT NULL, expires_at, created_at, updated_at, confirmed_at, finished_at`
+
+func scanUpload(row pgx.CollectableRow) (Upload, error) {
+	var u Upload
+	err := row.Scan(&u.ID, &u.OrgID, &u.PipelineID, &u.Actor, &u.Status, &u.Reason, &u.Message, &u.ObjectKey, &u.Derived, &u.FileSizeBytes,
+		&u.ArchiveBytes, &u.ArchiveETag, &u.RowsTotal, &u.RowsDone, &u.BytesTotal, &u.BytesDone, &u.SuccessCount, &u.ErrorCount,
+		&u.SkippedCount, &u.Skipped, &u.CancelRequested, &u.Inspected, &u.ExpiresAt, &u.CreatedAt, &u.UpdatedAt, &u.ConfirmedAt, &u.FinishedAt)
+	return u, err
+}
+
+// oneUpload reads the upload that a query finds; NotFound when it finds none.
+func oneUpload(ctx context.Context, q querier, id uuid.UUID, sql string, args ...any) (Upload, error) {
+	rows, _ := q.Query(ctx, sql, args...)
+	u, err := pgx.CollectExactlyOneRow(rows, scanUpload)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return u, fault.New(fault.NotFound, "upload %s not found", id)
+	}
+	return u, translate(err)
+}
+
+// FindUpload returns an upload of the organization's pipeline.
+func (s *Store) FindUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID) (Upload, error) {
+	return oneUpload(ctx, s.pool, id, `SELECT `+uploadColumns+` FROM uploads WHERE id = $1 AND org_id = $2 AND pipeline_id = $3`,
+		id, orgID, pipelineID)
+}
+
+// LoadUpload returns an upload to its run, which got the id from Postgres.
+func (s *Store) LoadUpload(ctx context.Context, id uuid.UUID) (Upload, error) {
+	return oneUpload(ctx, s.pool, id, `SELECT `+uploadColumns+` FROM uploads WHERE id = $1`, id)
+}
+
+// lockUpload reads an upload and holds it until the transaction ends.
+func lockUpload(ctx context.Context, tx pgx.Tx, id uuid.UUID) (Upload, error) {
+	return oneUpload(ctx, tx, id, `SELECT `+uploadColumns+` FROM uploads WHERE id = $1 FOR UPDATE`, id)
+}
+
+// ListUploads returns a page of the pipeline's uploads, newest first, after
+// the one with the id; all from the newest for the zero id.
+func (s *Store) ListUploads(ctx context.Context, orgID, pipelineID int64, limit int, after uuid.UUID) ([]Upload, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+uploadColumns+` FROM uploads WHERE pipeline_id = $1 AND org_id = $2
+		AND ($4 = '00000000-0000-0000-0000-000000000000'::uuid OR id < $4) ORDER BY id DESC LIMIT $3`, pipelineID, orgID, limit, after)
+	out, err := pgx.CollectRows(rows, scanUpload)
+	return out, translate(err)
+}
+
+// UploadResult is what became of an upload's rows.
+type UploadResult struct {
+	// Errors are ordered by row, then by field.
+	Errors []seeding.ItemError
+	// TaskIDs are in the order of the rows that succeeded.
+	TaskIDs []int64
+}
+
+// UploadResult returns what became of the rows of an organization's upload.
+func (s *Store) UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (UploadResult, error) {
+	out := UploadResult{Errors: []seeding.ItemError{}, TaskIDs: []int64{}}
+	rows, _ := s.pool.Query(ctx, `SELECT r.task_id, r.errors FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
+		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status <> 'waiting' ORDER BY r.row_index`, id, orgID)
+	var taskID *int64
+	var errs []seeding.ItemError
+	_, err := pgx.ForEachRow(rows, []any{&taskID, &errs}, func() error {
+		if taskID != nil {
+			out.TaskIDs = append(out.TaskIDs, *taskID)
+		}
+		out.Errors = append(out.Errors, errs...)
+		errs = nil
+		return nil
+	})
+	return out, translate(err)
+}

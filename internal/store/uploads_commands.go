@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// NewUpload is an upload that was accepted (spec 4.2.1).
+type NewUpload struct {
+	ID                uuid.UUID
+	OrgID, PipelineID int64
+	Actor             int64
+	ObjectKey         string
+	FileSizeBytes     *int64
+	// Lives is how long the archive can be put.
+	Lives time.Duration
+	// Rows are the tasks of the request; nil when they come from the archive.
+	Rows []UploadRow
+	// Idempotency, when set, stores what Answer makes of the upload in the same
+	// transaction.
+	Idempotency *IdempotencyKey
+	Answer      func(Upload) (status int, body []byte)
+}
+
+// CreateUpload stores an upload and its rows. The answer is that of an earlier
+// request with the same idempotency key, if there was one.
+func (s *Store) CreateUpload(ctx context.Context, in NewUpload) (Upload, *Answer, error) {
+	var out Upload
+	replay, err := s.answerOnce(ctx, in.Idempotency, func(tx pgx.Tx) (func() (int, []byte), error) {
+		var err error
+		out, err = oneUpload(ctx, tx, in.ID, `INSERT INTO uploads
+			(id, org_id, pipeline_id, created_by, object_key, derived, file_size_bytes, rows_total, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval) RETURNING `+uploadColumns,
+			in.ID, in.OrgID, in.PipelineID, in.Actor, in.ObjectKey, in.Rows == nil, in.FileSizeBytes, len(in.Rows), in.Lives)
+		if err != nil {
+			return nil, err
+		}
+		if err := copyUploadRows(ctx, tx, in.ID, in.Rows); err != nil {
+			return nil, err
+		}
+		return func() (int, []byte) { return in.Answer(out) }, nil
+	})
+	return out, replay, err
+}
+
+// answerOnce runs fn in a transaction and keeps what it answers under the
+// idempotency key; or it returns what an earlier request was answered.
+func (s *Store) answerOnce(ctx context.Context, key *IdempotencyKey, fn func(tx pgx.Tx) (func() (int, []byte), error)) (*Answer, error) {
+	var replay *Answer
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		replay = nil
+		if key != nil {
+			earlier, err := key.begin(ctx, tx)
+			if err != nil || earlier != nil {
+				replay = earlier
+				return err
+			}
+		}
+		answer, err := fn(tx)
+		if err != nil || key == nil {
+			return err
+		}
+		status, body := answer()
+		return key.keep(ctx, tx, Answer{Status: status, Body: body})
+	})
+	return replay, err
+}
+
+// copyUploadRows stores rows; those with errors are done already.
+func copyUploadRows(ctx context.Context, tx pgx.Tx, id uuid.UUID, rows []UploadRow) error {
+	var fields []byte // of the row that is on its way: COPY takes one after the other
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"upload_rows"}, []string{"upload_id", "row_index", "status", "fields", "errors"},
+		pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+			r := rows[i]
+			if len(r.Errors) > 0 {
+				errs, err := json.Marshal(r.Errors)
+				return []any{id, r.Index, rowFailed, []byte("{}"), errs}, err
+			}
+			var err error
+			fields, err = appendObject(fields[:0], r.Fields)
+			return []any{id, r.Index, rowWaiting, fields, []byte("[]")}, err
+		}))
+	return err
+}
+
+// States of a row.
+const (
+	rowWaiting = "waiting"
+	rowCreated = "created"
+	rowFailed  = "failed"
+)
+
+// ConfirmUpload says that the archive is there, as which object.
+type ConfirmUpload struct {
+	OrgID, PipelineID int64
+	ID                uuid.UUID
+	ArchiveBytes      int64
+	ArchiveETag       string
+	Idempotency       *IdempotencyKey
+	Answer            func(Upload) (status int, body []byte)
+}
+
+// ConfirmUpload moves a pending upload to processing and lets its run be
+// started. It does so once: Conflict for every other call.
+func (s *Store) ConfirmUpload(ctx context.Context, in ConfirmUpload) (Upload, *Answer, error) {
+	var out Upload
+	replay, err := s.answerOnce(ctx, in.Idempotency, func(tx pgx.Tx) (func() (int, []byte), error) {
+		u, err := lockUpload(ctx, tx, in.ID)
+		if err == nil && (u.OrgID != in.OrgID || u.PipelineID != in.PipelineID) {
+			err = fault.New(fault.NotFound, "upload %s not found", in.ID)
+		}
+		if err == nil && u.Status != UploadPending {
+			err = NotPending(u)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out, err = oneUpload(ctx, tx, in.ID, `UPDATE uploads SET status = 'processing', archive_bytes = $2, archive_etag = $3,
+			confirmed_at = now(), updated_at = now(), ring_at = now(), ring_gen = ring_gen + 1
+			WHERE id = $1 RETURNING `+uploadColumns, in.ID, in.ArchiveBytes, in.ArchiveETag)
+		if err != nil {
+			return nil, err
+		}
+		return func() (int, []byte) { return in.Answer(out) }, nil
+	})
+	return out, replay, err
+}
+
+// NotPending is the error of a confirmation that comes too late or twice.
+func NotPending(u Upload) error {
+	if u.Status == UploadProcessing {
+		return fault.New(fault.Conflict, "upload %s was confirmed already and is processing; poll its status", u.ID)
+	}
+	return fault.New(fault.Conflict, "upload %s is %s and no longer pending; make a new upload for more tasks", u.ID, u.Status)
+}
+
+// CancelUpload ends a pending upload at once and asks the run of one that is
+// processed to stop; tasks that were made stay. An upload that has ended stays
+// as it is.
+func (s *Store) CancelUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID, actor int64) (Upload, error) {
+	var out Upload
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		u, err := lockUpload(ctx, tx, id)
+		if err == nil && (u.OrgID != orgID || u.PipelineID != pipelineID) {
+			err = fault.New(fault.NotFound, "upload %s not found", id)
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case u.Ended() || u.CancelRequested:
+			out = u
+			return nil
+		case u.Status == UploadPending:
+			out, err = endUpload(ctx, tx, u, UploadEnd{
+				Status: UploadCancelled, Reason: UploadWithdrawn, Message: "the upload was cancelled before it was confirmed",
+			})
+		default:
+			out, err = oneUpload(ctx, tx, id, `UPDATE uploads SET cancel_by = $2, cancel_at = now(), updated_at = now(),
+				ring_at = now(), ring_gen = ring_gen + 1 WHERE id = $1 RETURNING `+uploadColumns, id, actor)
+		}
+		if err != nil {
+			return err
+		}
+		return audit(ctx, tx, orgID, person(actor), "upload.cancel", "upload/"+id.String(), nil)
+	})
+	return out, err
+}
