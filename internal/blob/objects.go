@@ -1,0 +1,40 @@
+package blob
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// Object is what the store says of an object.
+type Object struct {
+	Size int64
+	ETag string // as the store writes it, with its quotes
+}
+
+// Head looks at an object: fault.NotFound when there is none. It takes 1.5
+// seconds at most.
+func (s *Store) Head(ctx context.Context, key string) (Object, error) {
+	asking, cancel := context.WithTimeout(ctx, headTimeout)
+	defer cancel()
+	out, err := s.client.HeadObject(asking, &s3.HeadObjectInput{Bucket: &s.config.Bucket, Key: &key})
+	if err != nil {
+		return Object{}, translate(ctx, "head "+key, err)
+	}
+	return Object{Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag)}, nil
+}
+
+// Delete removes an object; one that is not there is fine.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	asking, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := s.client.DeleteObject(asking, &s3.DeleteObjectInput{Bucket: &s.config.Bucket, Key: &key})
+	err = translate(ctx, "delete "+key, err)
+	if fault.Is(err, fault.NotFound) {
+		return nil // some gateways say so
+	}
+	return err
+}
