@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/taskloom/taskloom/activities"
+	"github.com/taskloom/taskloom/internal/archive"
 	"github.com/taskloom/taskloom/internal/store"
 	"github.com/taskloom/taskloom/workflows"
 )
@@ -22,8 +23,10 @@ type Store interface {
 	// Reconcile rings tasks that lag without anybody on the way to tell them,
 	// at most limit of them, and returns how many.
 	Reconcile(ctx context.Context, limit int) (int, error)
-	Beat(ctx context.Context, workerID string, queues []string, temporalOK bool) error
-	DropBeat(ctx context.Context, workerID string) error
+	// Pulse makes the worker's heartbeat.
+	Pulse(workerID string) *store.Pulse
+	activities.UploadStore
+	UploadOutbox
 }
 
 // Outbox holds what Temporal must still be told.
@@ -38,6 +41,16 @@ type Outbox interface {
 	GiveBackOutbox(ctx context.Context, ids []int64) error
 	OutboxStats(ctx context.Context) (store.OutboxStats, error)
 	LoadTask(ctx context.Context, taskID int64) (store.LoadedTask, error)
+}
+
+// UploadOutbox holds the uploads whose runs must still be told to begin or to
+// stop.
+type UploadOutbox interface {
+	// TakeUploads leases up to n of them.
+	TakeUploads(ctx context.Context, n int) ([]store.UploadRing, error)
+	// DoneUpload leaves alone what was rung again meanwhile.
+	DoneUpload(ctx context.Context, id uuid.UUID, gen int64) error
+	RetryUpload(ctx context.Context, id uuid.UUID, in time.Duration, cause string) error
 }
 
 // Runs starts and signals runs: the part of client.Client that the dispatcher
@@ -63,6 +76,15 @@ type Deps struct {
 	Registerer prometheus.Registerer
 	// TaskQueue is workflows.TaskQueue unless set.
 	TaskQueue string
+	// Objects is the object store. Without one the worker does not unpack
+	// uploads and leaves IngestQueue to others.
+	Objects activities.Objects
+	// Limits bound the archives of uploads; archive.DefaultLimits unless set.
+	Limits archive.Limits
+	// IngestQueue is workflows.IngestQueue unless set.
+	IngestQueue string
+	// SweepEvery is 5 minutes unless set.
+	SweepEvery time.Duration
 	// WorkerID tells the heartbeats of processes apart.
 	WorkerID string
 	// PoolSize is how many connections the store may open, 16 unless set. It
@@ -88,6 +110,7 @@ const (
 	defaultSignals        = 500
 	defaultStarts         = 200
 	defaultReconcileEvery = 15 * time.Second
+	defaultSweepEvery     = 5 * time.Minute
 )
 
 func (d Deps) withDefaults() (Deps, error) {
@@ -109,6 +132,15 @@ func (d Deps) withDefaults() (Deps, error) {
 	if d.TaskQueue == "" {
 		d.TaskQueue = workflows.TaskQueue
 	}
+	if d.IngestQueue == "" {
+		d.IngestQueue = workflows.IngestQueue
+	}
+	if d.Limits == (archive.Limits{}) {
+		d.Limits = archive.DefaultLimits()
+	}
+	if d.SweepEvery <= 0 {
+		d.SweepEvery = defaultSweepEvery
+	}
 	if d.WorkerID == "" {
 		d.WorkerID = "worker-" + uuid.NewString()
 	}
@@ -125,4 +157,12 @@ func (d Deps) withDefaults() (Deps, error) {
 		d.ReconcileEvery = defaultReconcileEvery
 	}
 	return d, nil
+}
+
+// queues are the task queues that the worker serves.
+func (d Deps) queues() []string {
+	if d.Objects == nil {
+		return []string{d.TaskQueue}
+	}
+	return []string{d.TaskQueue, d.IngestQueue}
 }

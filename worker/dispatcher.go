@@ -40,9 +40,9 @@ type dispatcher struct {
 	metrics *metrics
 }
 
-func newDispatcher(d Deps, m *metrics) *dispatcher {
+func newDispatcher(d Deps, b *gobreaker.CircuitBreaker[outcome], m *metrics) *dispatcher {
 	return &dispatcher{
-		outbox: d.Store, deliver: newDeliverer(d), breaker: newBreaker(d.Logger, m),
+		outbox: d.Store, deliver: newDeliverer(d), breaker: b,
 		wake: d.Wake, log: d.Logger, metrics: m,
 	}
 }
@@ -69,7 +69,7 @@ func (d *dispatcher) lane(ctx context.Context, take taker) {
 		n := laneTake
 		switch d.breaker.State() {
 		case gobreaker.StateOpen:
-			d.rest(ctx, pollLate)
+			rest(ctx, d.wake, pollLate)
 			continue
 		case gobreaker.StateHalfOpen:
 			n = 1
@@ -81,16 +81,16 @@ func (d *dispatcher) lane(ctx context.Context, take taker) {
 			if ctx.Err() == nil {
 				d.log.Warn("The outbox cannot be read; the dispatcher tries on.", "error", err)
 			}
-			d.rest(ctx, storeDown)
+			rest(ctx, d.wake, storeDown)
 			continue
 		case len(batch) == 0:
-			d.rest(ctx, idle)
+			rest(ctx, d.wake, idle)
 			idle = min(idle*2, pollLate)
 			continue
 		}
 		idle = pollSoon
 		if heldBack := d.batch(ctx, batch); heldBack {
-			d.rest(ctx, pollLate)
+			rest(ctx, d.wake, pollLate)
 		}
 	}
 }
@@ -112,12 +112,12 @@ func (d *dispatcher) batch(ctx context.Context, batch []store.Delivery) bool {
 }
 
 // rest waits with jitter, so that many workers do not ask in step.
-func (d *dispatcher) rest(ctx context.Context, about time.Duration) {
+func rest(ctx context.Context, wake <-chan struct{}, about time.Duration) {
 	t := time.NewTimer(about/2 + rand.N(about/2)) //nolint:gosec // spreads load, guards nothing
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-	case <-d.wake:
+	case <-wake:
 	case <-t.C:
 	}
 }

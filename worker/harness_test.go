@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"github.com/taskloom/taskloom/activities"
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/pipeline"
@@ -38,24 +39,35 @@ type floor struct {
 	wake  chan struct{}
 	runs  *runs
 	stop  func()
+	// objects makes the worker serve uploads, on the queue ingest.
+	objects activities.Objects
+	ingest  string
 }
 
 // open starts a worker on a task queue of its own. Task ids begin at a random
 // number, because the ids of runs are shared by everybody on that Temporal.
 func open(t *testing.T, opts ...dbtest.Option) *floor {
 	t.Helper()
-	f := &floor{
-		World: dbtest.NewWorld(t, opts...), t: t, c: temporalClient(t),
-		queue: fmt.Sprintf("test-%d", rand.Int64()), wake: make(chan struct{}, 1),
-	}
-	f.exec(fmt.Sprintf(`ALTER TABLE tasks ALTER COLUMN id RESTART WITH %d`, 1+rand.Int64N(1<<46)))
-	f.runs = &runs{Client: f.c, seen: map[string][]int64{}}
+	f := prepare(t, opts...)
 	f.start()
 	t.Cleanup(func() { f.stop() })
 	return f
 }
 
-func temporalClient(t *testing.T) client.Client {
+// prepare is open before a worker is started.
+func prepare(t *testing.T, opts ...dbtest.Option) *floor {
+	t.Helper()
+	queue := fmt.Sprintf("test-%d", rand.Int64())
+	f := &floor{
+		World: dbtest.NewWorld(t, opts...), t: t, c: temporalClient(t),
+		queue: queue, ingest: queue + "-ingest", wake: make(chan struct{}, 1),
+	}
+	f.exec(fmt.Sprintf(`ALTER TABLE tasks ALTER COLUMN id RESTART WITH %d`, 1+rand.Int64N(1<<46)))
+	f.runs = &runs{Client: f.c, seen: map[string][]int64{}}
+	return f
+}
+
+func temporalClient(t testing.TB) client.Client {
 	t.Helper()
 	address := os.Getenv("TEMPORAL_ADDRESS")
 	require.NotEmpty(t, address, "this test needs a Temporal: run `make test`, or set TEMPORAL_ADDRESS to host:port")
@@ -66,6 +78,8 @@ func temporalClient(t *testing.T) client.Client {
 	t.Cleanup(c.Close)
 	return c
 }
+
+func namespace() string { return os.Getenv("TEMPORAL_NAMESPACE") }
 
 func quiet() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -78,8 +92,9 @@ func (f *floor) start() {
 	done := make(chan error, 1)
 	go func() {
 		done <- worker.Run(ctx, worker.Deps{
-			Store: f.Store, Client: f.c, Namespace: os.Getenv("TEMPORAL_NAMESPACE"), Runs: f.runs, Logger: quiet(),
+			Store: f.Store, Client: f.c, Namespace: namespace(), Runs: f.runs, Logger: quiet(),
 			TaskQueue: f.queue, PoolSize: 8, ReconcileEvery: 500 * time.Millisecond, Wake: f.wake,
+			Objects: f.objects, IngestQueue: f.ingest, SweepEvery: time.Hour,
 		})
 	}()
 	f.stop = sync.OnceFunc(func() {

@@ -10,18 +10,18 @@ import (
 // one lost after three missed beats.
 const beatEvery = 2 * time.Second
 
-// beatStore is the part of Store that heartbeats use.
+// beatStore is a worker's own row in Postgres, as store.Pulse keeps it.
 type beatStore interface {
-	Beat(ctx context.Context, workerID string, queues []string, temporalOK bool) error
-	DropBeat(ctx context.Context, workerID string) error
+	Beat(ctx context.Context, queues []string, temporalOK bool) error
+	// Stop takes the row away.
+	Stop(ctx context.Context) error
 }
 
 // heartbeat keeps one row in Postgres that says whether this worker can do its
 // work. Temporal's own list of pollers is up to five minutes old.
 type heartbeat struct {
 	store   beatStore
-	id      string
-	queue   string
+	queues  []string
 	ok      func(context.Context) bool
 	log     *slog.Logger
 	metrics *metrics
@@ -44,7 +44,7 @@ func (h heartbeat) run(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), beatEvery)
 	defer cancel()
-	if err := h.store.DropBeat(last, h.id); err != nil {
+	if err := h.store.Stop(last); err != nil {
 		h.log.Warn("The worker's heartbeat is left behind; it will grow stale.", "error", err)
 	}
 }
@@ -57,5 +57,5 @@ func (h heartbeat) beat(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, beatEvery)
 	defer cancel()
-	return h.store.Beat(ctx, h.id, []string{h.queue}, up)
+	return h.store.Beat(ctx, h.queues, up)
 }

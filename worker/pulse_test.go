@@ -19,19 +19,21 @@ import (
 type pulse struct {
 	mu      sync.Mutex
 	beats   []bool
+	queues  []string
 	dropped int
 	rounds  int
 	fail    error
 }
 
-func (p *pulse) Beat(_ context.Context, _ string, _ []string, ok bool) error {
+func (p *pulse) Beat(_ context.Context, queues []string, ok bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.queues = queues
 	p.beats = append(p.beats, ok)
 	return p.fail
 }
 
-func (p *pulse) DropBeat(ctx context.Context, _ string) error {
+func (p *pulse) Stop(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dropped++
@@ -59,10 +61,11 @@ func TestHeartbeats(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second)
 		defer cancel()
 		heartbeat{
-			store: p, id: "w", queue: "q", log: slog.New(slog.DiscardHandler), metrics: m,
+			store: p, queues: []string{"q", "r"}, log: slog.New(slog.DiscardHandler), metrics: m,
 			ok: func(context.Context) bool { return time.Since(start) > 3*time.Second },
 		}.run(ctx)
 		require.Equal(t, []bool{false, false, true, true, true, true}, p.beats)
+		require.Equal(t, []string{"q", "r"}, p.queues)
 		require.Equal(t, 1, p.dropped, "a graceful stop takes the row away")
 		require.InDelta(t, 1, value(t, m.temporal), 0)
 	})

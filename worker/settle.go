@@ -40,6 +40,11 @@ type result struct {
 // one delivers a row through the breaker and names what became of it.
 func (d *dispatcher) one(ctx context.Context, row store.Delivery) result {
 	out, err := d.breaker.Execute(func() (outcome, error) { return d.deliver.row(ctx, row) })
+	return judge(ctx, out, err)
+}
+
+// judge names what became of a delivery.
+func judge(ctx context.Context, out outcome, err error) result {
 	switch {
 	case err == nil:
 		return result{outcome: out}
@@ -87,10 +92,14 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 }
 
 func (d *dispatcher) retry(ctx context.Context, row store.Delivery, cause error, first, last time.Duration) error {
+	return d.outbox.RetryOutbox(ctx, row.ID, backoff(row.Attempts, first, last), cause.Error())
+}
+
+// backoff doubles the delay with each attempt, with jitter.
+func backoff(attempts int, first, last time.Duration) time.Duration {
 	in := last
-	if row.Attempts < 16 {
-		in = min(last, first<<row.Attempts)
+	if attempts < 16 {
+		in = min(last, first<<attempts)
 	}
-	in += rand.N(in / 4) //nolint:gosec // spreads load, guards nothing
-	return d.outbox.RetryOutbox(ctx, row.ID, in, cause.Error())
+	return in + rand.N(in/4) //nolint:gosec // spreads load, guards nothing
 }

@@ -6,6 +6,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,12 +51,15 @@ func Run(ctx context.Context, d Deps) error {
 		return fmt.Errorf("register metrics: %w", err)
 	}
 	sdkworker.SetStickyWorkflowCacheSize(cachedRuns)
+	if d.Objects == nil {
+		d.Logger.Warn("No object store is configured (S3_BUCKET): this worker unpacks no uploads.")
+	}
 
 	var serving atomic.Bool
 	beating, stopBeats := context.WithCancel(context.WithoutCancel(ctx))
 	var beats errgroup.Group
 	beats.Go(func() error {
-		heartbeat{store: d.Store, id: d.WorkerID, queue: d.TaskQueue, ok: func(ctx context.Context) bool {
+		heartbeat{store: d.Store.Pulse(d.WorkerID), queues: d.queues(), ok: func(ctx context.Context) bool {
 			return serving.Load() && reachable(ctx, d.Client)
 		}, log: d.Logger, metrics: m}.run(beating)
 		return nil
@@ -77,21 +81,26 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 		return // only because ctx has ended
 	}
 	fatal := make(chan error, 1)
-	w := newWorker(d, fatal)
-	if err := w.Start(); err != nil {
-		d.Logger.Warn("The worker cannot start yet and tries again.", "task_queue", d.TaskQueue, "error", err)
+	stop, err := startWorkers(d, fatal)
+	if err != nil {
+		d.Logger.Warn("The worker cannot start yet and tries again.", "task_queues", d.queues(), "error", err)
 		return
 	}
 	serving.Store(true)
-	d.Logger.Info("The worker serves.", "task_queue", d.TaskQueue, "worker_id", d.WorkerID)
+	d.Logger.Info("The worker serves.", "task_queues", d.queues(), "worker_id", d.WorkerID)
 
 	feeding, stopFeeding := context.WithCancel(ctx)
 	var feeders errgroup.Group
-	feeders.Go(func() error { newDispatcher(d, m).run(feeding); return nil })
+	breaker := newBreaker(d.Logger, m)
+	feeders.Go(func() error { newDispatcher(d, breaker, m).run(feeding); return nil })
+	feeders.Go(func() error { newUploadLane(d, breaker, m).run(feeding); return nil })
 	feeders.Go(func() error {
 		reconciler{store: d.Store, every: d.ReconcileEvery, log: d.Logger, metrics: m}.run(feeding)
 		return nil
 	})
+	if d.Objects != nil {
+		feeders.Go(func() error { ensureSweep(feeding, d); return nil })
+	}
 	select {
 	case <-ctx.Done():
 	case err := <-fatal:
@@ -100,8 +109,32 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 	stopFeeding()
 	_ = feeders.Wait() // they end without an error
 	serving.Store(false)
-	w.Stop()
+	stop()
 	d.Logger.Info("The worker has stopped.", "worker_id", d.WorkerID)
+}
+
+// startWorkers starts one for each task queue.
+func startWorkers(d Deps, fatal chan<- error) (stop func(), err error) {
+	started := []sdkworker.Worker{newWorker(d, fatal)}
+	if d.Objects != nil {
+		started = append(started, newIngestWorker(d, fatal))
+	}
+	for i, w := range started {
+		if err := w.Start(); err != nil {
+			stopAll(started[:i])
+			return nil, err
+		}
+	}
+	return func() { stopAll(started) }, nil
+}
+
+// stopAll stops workers side by side: each may take its time.
+func stopAll(all []sdkworker.Worker) {
+	var stops sync.WaitGroup
+	for _, w := range all {
+		stops.Go(w.Stop)
+	}
+	stops.Wait()
 }
 
 // newWorker registers everything that the task queue serves.
@@ -117,16 +150,21 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		MaxConcurrentActivityExecutionSize:      steps,
 		WorkflowTaskPollerBehavior:              sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:              sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{}),
-		OnFatalError: func(err error) {
-			select {
-			case fatal <- err:
-			default:
-			}
-		},
+		OnFatalError:                            tell(fatal),
 	})
 	w.RegisterWorkflow(workflows.TaskWorkflow)
 	w.RegisterActivity(&activities.Tasks{Store: d.Store})
 	return w
+}
+
+// tell passes the first error on.
+func tell(fatal chan<- error) func(error) {
+	return func(err error) {
+		select {
+		case fatal <- err:
+		default:
+		}
+	}
 }
 
 // awaitTemporal returns true as soon as Temporal answers, false when ctx ends

@@ -75,7 +75,10 @@ const maxSummary = 380
 
 // TaskSummary is the one line that names a task's run in the Temporal UI.
 func TaskSummary(taskID, pipelineID int64, pipelineName string) string {
-	s := fmt.Sprintf("task %d · pipeline %d · %s", taskID, pipelineID, strings.Join(strings.Fields(pipelineName), " "))
+	return short(fmt.Sprintf("task %d · pipeline %d · %s", taskID, pipelineID, strings.Join(strings.Fields(pipelineName), " ")))
+}
+
+func short(s string) string {
 	if len(s) <= maxSummary {
 		return s
 	}

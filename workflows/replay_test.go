@@ -32,6 +32,8 @@ func TestRecordedRunsReplay(t *testing.T) {
 			require.NoError(t, err)
 			replayer := worker.NewWorkflowReplayer()
 			replayer.RegisterWorkflow(workflows.TaskWorkflow)
+			replayer.RegisterWorkflow(workflows.UploadWorkflow)
+			replayer.RegisterWorkflow(workflows.SweepUploads)
 			require.NoError(t, replayer.ReplayWorkflowHistory(nil, history))
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
+	"github.com/taskloom/taskloom/internal/blob"
 	"github.com/taskloom/taskloom/internal/config"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -36,7 +37,7 @@ type doctor struct {
 	config   config.Config
 	store    *store.Store
 	temporal client.Client
-	objects  *objects
+	objects  *blob.Store
 	// temporalUp is set once Temporal has answered; what cannot is not asked
 	// again.
 	temporalUp bool
@@ -96,6 +97,7 @@ func (d *doctor) checks() []check {
 		{"search attributes", d.searchAttributes},
 		{"pollers", d.pollers},
 		{"s3", d.bucket},
+		{"uploads", d.uploads},
 		{"outbox", d.outbox},
 		{"lagging tasks", d.lagging},
 	}

@@ -151,13 +151,28 @@ func (d *doctor) bucket(ctx context.Context) finding {
 	if !d.config.S3.Configured() {
 		return finding{verdict: skipped, text: "S3_BUCKET is not set; tasks with files cannot be created"}
 	}
-	if err := d.objects.roundTrip(ctx); err != nil {
+	if err := d.objects.RoundTrip(ctx); err != nil {
 		return finding{
 			failure, fmt.Sprintf("bucket %s: %s", d.config.S3.Bucket, oneLine(err)),
 			"check S3_ENDPOINT, S3_REGION and the credentials; taskloom migrate makes a missing bucket",
 		}
 	}
 	return finding{verdict: fine, text: fmt.Sprintf("bucket %s takes and gives objects", d.config.S3.Bucket)}
+}
+
+// uploads looks for who unpacks archives: workers that know the object store.
+func (d *doctor) uploads(ctx context.Context) finding {
+	if !d.config.S3.Configured() {
+		return finding{verdict: skipped, text: "S3_BUCKET is not set; tasks with files cannot be created"}
+	}
+	alive, err := d.store.WorkersAlive(ctx, workflows.IngestQueue, workersSeen)
+	if err != nil {
+		return finding{verdict: skipped, text: "the database does not tell which workers are alive"}
+	}
+	if alive == 0 {
+		return finding{failure, "no worker is alive that unpacks uploads; confirmations are answered with 503", "give a worker the S3_ variables and start it: taskloom worker"}
+	}
+	return finding{verdict: fine, text: fmt.Sprintf("%d alive that unpack uploads", alive)}
 }
 
 func (d *doctor) outbox(ctx context.Context) finding {

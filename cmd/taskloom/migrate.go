@@ -113,12 +113,11 @@ func (a *app) migrateBucket(ctx context.Context, c config.Config) error {
 		fmt.Fprintln(a.out, "s3: skipped, S3_BUCKET is not set")
 		return nil
 	}
-	o := newObjects(c.S3)
 	asking, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	made, err := o.ensureBucket(asking)
+	made, err := newObjects(c.S3).EnsureBucket(asking)
 	if err != nil {
-		return o.explain(err)
+		return err
 	}
 	if made {
 		fmt.Fprintf(a.out, "s3: bucket %s made\n", c.S3.Bucket)

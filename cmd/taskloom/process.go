@@ -68,7 +68,7 @@ func (p *process) parts(process string) map[string]func(context.Context) error {
 		"temporal": func(ctx context.Context) error { return temporalAnswers(ctx, p.temporal) },
 	}
 	if p.config.S3.Configured() {
-		parts["s3"] = newObjects(p.config.S3).answers
+		parts["s3"] = newObjects(p.config.S3).Check
 	}
 	if process == "serve" {
 		parts["worker"] = p.workerAlive

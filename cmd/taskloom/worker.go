@@ -7,6 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/taskloom/taskloom/activities"
+	"github.com/taskloom/taskloom/internal/archive"
+	"github.com/taskloom/taskloom/internal/config"
 	"github.com/taskloom/taskloom/worker"
 )
 
@@ -30,13 +33,27 @@ func (a *app) work(ctx context.Context) error {
 	group.Go(func() error { p.greet(ctx); return nil })
 	group.Go(func() error {
 		// Run ends with ctx, in order; the metrics stay until it has.
-		err := worker.Run(ctx, worker.Deps{
-			Store: p.store, Client: p.temporal, Namespace: p.config.TemporalNamespace, Logger: p.log,
-			Registerer: p.registry, PoolSize: int(p.config.DatabaseMaxConns),
-		})
+		err := worker.Run(ctx, p.workerDeps())
 		p.ready.drain()
 		return errors.Join(err, p.metrics.Close())
 	})
 	p.log.Info("Working.", "metrics", p.listener.Addr().String())
 	return group.Wait()
+}
+
+func (p *process) workerDeps() worker.Deps {
+	d := worker.Deps{
+		Store: p.store, Client: p.temporal, Namespace: p.config.TemporalNamespace, Logger: p.log,
+		Registerer: p.registry, PoolSize: int(p.config.DatabaseMaxConns), Limits: uploadLimits(p.config.Uploads),
+	}
+	if p.config.S3.Configured() {
+		d.Objects = activities.Bucket{Store: newObjects(p.config.S3)}
+	}
+	return d
+}
+
+func uploadLimits(u config.Uploads) archive.Limits {
+	l := archive.DefaultLimits()
+	l.Entries, l.TotalBytes, l.FileBytes, l.Ratio = u.MaxEntries, u.MaxTotalBytes, u.MaxFileBytes, u.MaxRatio
+	return l
 }

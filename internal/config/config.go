@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/limit"
 )
 
 // Config are the settings of a process. What a command needs beyond their
@@ -33,8 +34,12 @@ type Config struct {
 	// TemporalUIURL is where operators find the Temporal Web UI.
 	TemporalUIURL string `env:"TEMPORAL_UI_URL"`
 	S3            S3     `envPrefix:"S3_"`
-	// RedisURL shares rate limits between API processes.
-	RedisURL Secret `env:"REDIS_URL"`
+	// Uploads bound the archives that the API takes and the worker unpacks.
+	Uploads Uploads `envPrefix:"UPLOAD_"`
+	// RedisURL is where API processes count together, against RateLimits and
+	// failed logins; without it each counts by itself.
+	RedisURL   Secret     `env:"REDIS_URL"`
+	RateLimits RateLimits `envPrefix:"RATE_LIMIT_"`
 	// Addr is where the API listens, MetricsAddr where Prometheus scrapes.
 	Addr        string `env:"ADDR" envDefault:"127.0.0.1:8080"`
 	MetricsAddr string `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090"`
@@ -60,7 +65,10 @@ type Config struct {
 // S3 is the object store; it is configured when it has a bucket.
 type S3 struct {
 	// Endpoint is http(s)://host:port of the store; AWS itself when empty.
-	Endpoint        string `env:"ENDPOINT"`
+	Endpoint string `env:"ENDPOINT"`
+	// PublicEndpoint is the same store as browsers and integrators reach it;
+	// links for uploads and downloads carry it. Endpoint when empty.
+	PublicEndpoint  string `env:"PUBLIC_ENDPOINT"`
 	Region          string `env:"REGION" envDefault:"us-east-1"`
 	Bucket          string `env:"BUCKET"`
 	AccessKeyID     Secret `env:"ACCESS_KEY_ID"`
@@ -96,6 +104,10 @@ func Load(environ []string) (Config, error) {
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	c.check(&p)
+	if c.S3.PublicEndpoint == "" { // after the check, which tells a wrong S3_ENDPOINT once
+		c.S3.PublicEndpoint = c.S3.Endpoint
+	}
+	c.S3.PublicEndpoint = strings.TrimRight(c.S3.PublicEndpoint, "/")
 	return c, p.err()
 }
 
@@ -144,6 +156,7 @@ func (c Config) check(p *problems) {
 	}
 	for name, u := range map[string]string{
 		"PUBLIC_URL": c.PublicURL, "TEMPORAL_UI_URL": c.TemporalUIURL, "S3_ENDPOINT": c.S3.Endpoint,
+		"S3_PUBLIC_ENDPOINT": c.S3.PublicEndpoint,
 	} {
 		if u != "" && !httpURL(u) {
 			p.add(name, "%q is no address of a web server; write https://host or http://host:port", u)
@@ -154,9 +167,12 @@ func (c Config) check(p *problems) {
 			p.add("SECRET_KEY", "must be 64 hexadecimal digits; make one with: openssl rand -hex 32")
 		}
 	}
-	if u := c.RedisURL.Reveal(); u != "" && !strings.HasPrefix(u, "redis://") && !strings.HasPrefix(u, "rediss://") {
-		p.add("REDIS_URL", "must begin with redis:// or rediss://")
+	if u := c.RedisURL.Reveal(); u != "" {
+		if _, err := limit.ParseURL(u); err != nil {
+			p.add("REDIS_URL", "%s", err)
+		}
 	}
+	c.RateLimits.check(p)
 	if err := new(slog.Level).UnmarshalText([]byte(c.LogLevel)); err != nil {
 		p.add("LOG_LEVEL", "%q is no level; choose debug, info, warn or error", c.LogLevel)
 	}
@@ -164,11 +180,12 @@ func (c Config) check(p *problems) {
 		p.add("LOG_FORMAT", "%q is no format; choose json or text", c.LogFormat)
 	}
 	c.S3.check(p)
+	c.Uploads.check(p)
 }
 
 func (s S3) check(p *problems) {
 	if s.Bucket == "" {
-		if s.Endpoint != "" || s.AccessKeyID != "" || s.SecretAccessKey != "" {
+		if s.Endpoint != "" || s.PublicEndpoint != "" || s.AccessKeyID != "" || s.SecretAccessKey != "" {
 			p.add("S3_BUCKET", "is not set, but other S3_ variables are; name the bucket or unset them all")
 		}
 		return
@@ -220,6 +237,7 @@ func (p *problems) parse(err error) {
 			p.add("DATABASE_MAX_CONNS", "must be a whole number")
 		case errors.As(e, &one) && one.Name == "DrainDelay":
 			p.add("DRAIN_DELAY", "must be a time span such as 5s")
+		case errors.As(e, &one) && uploadVariables[one.Name] != "": // its check tells
 		default:
 			p.add("environment", "%s", e)
 		}

@@ -69,23 +69,41 @@ func TestEveryProblemIsToldWithItsVariable(t *testing.T) {
 	c, err := config.Load([]string{
 		"DATABASE_URL=postgres://u:hunter2@h:port/db", "DATABASE_MAX_CONNS=many", "TEMPORAL_ADDRESS=here",
 		"ADDR=8080", "METRICS_ADDR=9090", "PUBLIC_URL=ftp://x", "TEMPORAL_UI_URL=x", "S3_ENDPOINT=s3",
+		"S3_PUBLIC_ENDPOINT=ftp://files",
 		"REDIS_URL=http://x", "SECRET_KEY=hunter2", "LOG_LEVEL=loud", "LOG_FORMAT=xml",
 	})
 	problems := found(t, err)
 	for _, name := range []string{
 		"DATABASE_URL", "DATABASE_MAX_CONNS", "TEMPORAL_ADDRESS", "ADDR", "METRICS_ADDR", "PUBLIC_URL",
-		"TEMPORAL_UI_URL", "S3_ENDPOINT", "S3_BUCKET", "REDIS_URL", "SECRET_KEY", "LOG_LEVEL", "LOG_FORMAT",
+		"TEMPORAL_UI_URL", "S3_ENDPOINT", "S3_PUBLIC_ENDPOINT", "S3_BUCKET", "REDIS_URL", "SECRET_KEY", "LOG_LEVEL", "LOG_FORMAT",
 	} {
 		require.Contains(t, problems, name)
 		require.NotContains(t, problems[name], "hunter2")
 	}
-	require.Len(t, problems, 13)
+	require.Len(t, problems, 14)
 	require.Nil(t, c.Key(), "a broken key is no key")
 
 	_, err = config.Load([]string{"S3_BUCKET=b"})
 	require.Len(t, found(t, err), 2, "credentials")
 	_, err = config.Load([]string{"SECRET_KEY=abcd"})
 	require.Contains(t, found(t, err)["SECRET_KEY"], "64")
+}
+
+func TestThePublicEndpointIsTheEndpointUnlessSaid(t *testing.T) {
+	t.Parallel()
+	bucket := []string{"S3_BUCKET=b", "S3_ACCESS_KEY_ID=a", "S3_SECRET_ACCESS_KEY=s", "S3_ENDPOINT=http://s3:7070"}
+	c, err := config.Load(bucket)
+	require.NoError(t, err)
+	require.Equal(t, "http://s3:7070", c.S3.PublicEndpoint)
+	c, err = config.Load(append(bucket, "S3_PUBLIC_ENDPOINT=https://files.example.com/"))
+	require.NoError(t, err)
+	require.Equal(t, "http://s3:7070", c.S3.Endpoint)
+	require.Equal(t, "https://files.example.com", c.S3.PublicEndpoint)
+
+	_, err = config.Load([]string{"S3_ENDPOINT=s3"})
+	require.Len(t, found(t, err), 2, "the bucket, and the address once")
+	_, err = config.Load([]string{"S3_PUBLIC_ENDPOINT=https://files.example.com"})
+	require.Contains(t, found(t, err), "S3_BUCKET")
 }
 
 func TestRequire(t *testing.T) {

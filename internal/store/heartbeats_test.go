@@ -42,3 +42,42 @@ func TestHeartbeats(t *testing.T) {
 	require.NoError(t, st.Pool().QueryRow(ctx, `SELECT count(*) FROM worker_heartbeats`).Scan(&n))
 	require.Equal(t, 1, n, "the silent one is forgotten")
 }
+
+func TestAWorkerThatLosesItsConnectionIsMissedAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := dbtest.Store(t)
+	alive := func() int {
+		n, err := st.WorkersAlive(ctx, "ingest", time.Minute)
+		require.NoError(t, err)
+		return n
+	}
+	p := st.Pulse("a")
+	require.NoError(t, p.Beat(ctx, []string{"tasks", "ingest"}, true))
+	require.NoError(t, p.Beat(ctx, []string{"tasks", "ingest"}, true))
+	require.Equal(t, 1, alive())
+	var pid int
+	require.NoError(t, st.Pool().QueryRow(ctx, `SELECT backend_pid FROM worker_heartbeats`).Scan(&pid))
+
+	p.Cut() // as the end of the process does
+	require.Eventually(t, func() bool { return alive() == 0 }, 10*time.Second, 10*time.Millisecond)
+
+	require.Error(t, p.Beat(ctx, []string{"ingest"}, true), "that the connection broke is noticed")
+	require.NoError(t, p.Beat(ctx, []string{"ingest"}, true), "the next beat has another")
+	require.Equal(t, 1, alive())
+	_, err := st.Pool().Exec(ctx, `SELECT pg_terminate_backend(backend_pid) FROM worker_heartbeats`)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return alive() == 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.Beat(ctx, []string{"ingest"}, true) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, 1, alive())
+
+	require.NoError(t, st.Beat(ctx, "a", []string{"ingest"}, true))
+	require.Equal(t, 1, alive(), "a beat without a connection of its own counts by its time")
+	_, err = st.Pool().Exec(ctx, `UPDATE worker_heartbeats SET at = now() - interval '61 seconds'`)
+	require.NoError(t, err)
+	require.Zero(t, alive(), "a worker that is paused keeps its connection")
+	require.NoError(t, p.Beat(ctx, []string{"ingest"}, true))
+	require.NoError(t, p.Stop(ctx))
+	require.Zero(t, alive())
+	require.NoError(t, p.Stop(ctx))
+}

@@ -59,6 +59,15 @@ var invariants = []invariant{
 		SELECT 'task ' || n.task_id || ' node ' || n.key || ' round ' || n.iteration FROM task_nodes n
 		JOIN submissions s ON s.task_id = n.task_id AND s.node_key = n.key AND s.iteration = n.iteration
 		WHERE n.status IN ('pending', 'deferred', 'available', 'claimed')`},
+	{"every row of an upload that succeeded made one task, which is there", false, `
+		SELECT 'upload ' || r.upload_id || ' row ' || r.row_index FROM upload_rows r WHERE r.status = 'created'
+			AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = r.task_id)
+		UNION ALL SELECT 'task ' || r.task_id FROM upload_rows r WHERE r.task_id IS NOT NULL GROUP BY r.task_id HAVING count(*) > 1`},
+	{"the counts of an upload are those of its rows", false, `
+		SELECT 'upload ' || u.id FROM uploads u LEFT JOIN (
+			SELECT upload_id, count(*) FILTER (WHERE status = 'created') AS created, count(*) FILTER (WHERE status = 'failed') AS failed
+			FROM upload_rows GROUP BY upload_id) r ON r.upload_id = u.id
+		WHERE u.inspected_at IS NOT NULL AND (u.success_count, u.error_count) IS DISTINCT FROM (coalesce(r.created, 0), coalesce(r.failed, 0))`},
 	{"node_summary adds up", true, `
 		SELECT 'task ' || t.id FROM tasks t JOIN (
 			SELECT task_id, count(*) FILTER (WHERE status <> 'na') AS total, count(*) FILTER (WHERE status = 'finished') AS finished,

@@ -189,6 +189,17 @@ func TestRowsBecomeTasksOnce(t *testing.T) {
 
 	_, err = u.Store.FinishRows(ctx, in)
 	require.True(t, fault.Is(err, fault.Conflict), "after the end: %v", err)
+
+	broken, err := u.Store.CheckInvariants(ctx, false)
+	require.NoError(t, err)
+	require.Empty(t, broken)
+	_, err = u.Store.Pool().Exec(ctx, `UPDATE uploads SET success_count = 1, rows_done = 3`)
+	require.NoError(t, err)
+	_, err = u.Store.Pool().Exec(ctx, `UPDATE upload_rows SET task_id = $1 WHERE task_id = $2`, result.TaskIDs[0], result.TaskIDs[1])
+	require.NoError(t, err)
+	broken, err = u.Store.CheckInvariants(ctx, false)
+	require.NoError(t, err)
+	require.Len(t, broken, 2, "%v", broken)
 }
 
 func TestRowsOfAChangedPipelineAreNotWritten(t *testing.T) {

@@ -1,0 +1,72 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// dropTime is how long the end of an upload waits for its archive to go: less
+// than a local step may take.
+const dropTime = 1500 * time.Millisecond
+
+// ends are the ends that a run gives an upload, by their reason.
+var ends = map[string]store.UploadEnd{
+	store.UploadStopped: {
+		Status: store.UploadCancelled, Reason: store.UploadStopped,
+		Message: "the upload was cancelled while it was processed; the tasks made until then stay",
+	},
+	store.UploadOperator: {
+		Status: store.UploadCancelled, Reason: store.UploadOperator,
+		Message: "an operator ended the processing; the tasks made until then stay",
+	},
+	store.UploadTimeout: {
+		Status: store.UploadFailed, Reason: store.UploadTimeout,
+		Message: "the upload was not done within 24 hours; the tasks made until then stay, send the other rows in a new upload",
+	},
+	store.UploadArchive: {
+		Status: store.UploadFailed, Reason: store.UploadArchive,
+		Message: "the archive could not be processed; the tasks made until then stay, and the operator's log says what went wrong",
+	},
+}
+
+// FinishUpload ends an upload and deletes its archive. An upload that has ended
+// stays as it is.
+func (a *Uploads) FinishUpload(ctx context.Context, in FinishUploadInput) (FinishUploadResult, error) {
+	id, err := parseUpload(in.UploadID)
+	if err != nil {
+		return FinishUploadResult{}, outwardOf(ctx, err)
+	}
+	u, err := a.Store.FinishUpload(ctx, id, ends[in.Reason])
+	if err != nil {
+		return FinishUploadResult{}, outwardOf(ctx, err)
+	}
+	a.dropArchive(ctx, u)
+	return FinishUploadResult{Status: u.Status, Reason: u.Reason, Created: u.SuccessCount, Failed: u.ErrorCount}, nil
+}
+
+// refuse ends an upload whose archive cannot be used. The message goes to
+// Postgres from here, since histories carry none.
+func (a *Uploads) refuse(ctx context.Context, u store.Upload, why *unusable) (UploadProgress, error) {
+	ended, err := a.Store.FinishUpload(ctx, u.ID, store.UploadEnd{
+		Status: store.UploadFailed, Reason: store.UploadArchive, Message: why.message,
+	})
+	if err != nil {
+		return UploadProgress{}, err
+	}
+	a.dropArchive(ctx, ended)
+	return progress(ended), nil
+}
+
+// dropArchive deletes the archive of an upload that has ended. The sweep does
+// it again: the archive may be put once more while its address is good.
+func (a *Uploads) dropArchive(ctx context.Context, u store.Upload) {
+	ctx, cancel := context.WithTimeout(ctx, dropTime)
+	defer cancel()
+	if err := a.Objects.Delete(ctx, u.ObjectKey); err != nil {
+		activity.GetLogger(ctx).Warn("An archive is not deleted yet; the sweep comes for it.", "upload", u.ID.String(), "cause", err.Error())
+	}
+}

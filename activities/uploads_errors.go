@@ -1,0 +1,65 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// unusable is the error of an archive that cannot be worked on, now or later.
+// Its message is for the caller of the upload.
+type unusable struct{ message string }
+
+func (e *unusable) Error() string { return "the archive cannot be used: " + e.message }
+
+// ofArchive sorts out an error of reading the archive: what its owner has to
+// mend becomes unusable, the rest may pass.
+func ofArchive(err error) error {
+	f, known := errors.AsType[*fault.Error](err)
+	switch {
+	case !known:
+		return err
+	case f.Kind == fault.NotFound:
+		return &unusable{"the archive is no longer in the object store; make a new upload"}
+	case f.Kind == fault.Conflict, f.Kind == fault.Validation:
+		return &unusable{f.Message}
+	}
+	return err
+}
+
+// outwardOf is outward for the steps of an upload, which also depend on the
+// object store.
+func outwardOf(ctx context.Context, err error) error {
+	var own *temporal.ApplicationError
+	switch {
+	case err == nil, errors.As(err, &own):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err() // called off; whatever failed then failed of it
+	}
+	kind := fault.KindOf(err)
+	activity.GetLogger(ctx).Warn("A step of an upload failed.", "kind", string(kind), "cause", err.Error())
+	text := "the step failed; the worker's log says why"
+	switch kind {
+	case fault.Unavailable:
+		text = "the database or the object store is not available; the step is tried again"
+	case fault.NotFound:
+		text = "there is no such upload"
+	default:
+	}
+	return temporal.NewApplicationErrorWithOptions(text, string(kind), temporal.ApplicationErrorOptions{NonRetryable: !passing(kind)})
+}
+
+func parseUpload(id string) (uuid.UUID, error) {
+	out, err := uuid.Parse(id)
+	if err != nil {
+		return out, fault.New(fault.NotFound, "upload %q not found", id).Because(fmt.Errorf("parse id: %w", err))
+	}
+	return out, nil
+}

@@ -1,0 +1,156 @@
+package activities
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"sync"
+
+	"github.com/gabriel-vasile/mimetype"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/internal/archive"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// How many files are on their way at a time. Large ones fill the line by
+// themselves, and are slow to begin again.
+const (
+	filesAtOnce = 16
+	largeBytes  = 64 << 20
+	largeAtOnce = 4
+)
+
+// batchFile is an entry of the archive on its way to become a file.
+type batchFile struct {
+	entry  *archive.Entry
+	id     uuid.UUID
+	fields []string // that name it
+
+	// contentType is known once the file was looked at.
+	contentType *mimetype.MIME
+	problem     string // why the entry cannot be read
+	stored      bool
+	fresh       bool // stored by this batch
+	file        store.File
+}
+
+func (f *batchFile) wantedBy(field string) {
+	if !slices.Contains(f.fields, field) {
+		f.fields = append(f.fields, field)
+	}
+}
+
+// recall takes in what is known of a file that was stored before.
+func (f *batchFile) recall(k store.File) {
+	f.stored, f.file = true, k
+	f.contentType = mimetype.Lookup(k.ContentType)
+}
+
+// fetch stores the files that are missing, in the order of the archive.
+func (b *batch) fetch(ctx context.Context) error {
+	var missing []*batchFile
+	for _, f := range b.files {
+		if !f.stored && f.problem == "" && b.wanted(f) {
+			missing = append(missing, f)
+		}
+	}
+	slices.SortFunc(missing, func(x, y *batchFile) int { return cmp.Compare(x.entry.Offset(), y.entry.Offset()) })
+	g, going := errgroup.WithContext(ctx)
+	g.SetLimit(filesAtOnce)
+	large := make(chan struct{}, largeAtOnce)
+	for _, f := range missing {
+		g.Go(func() error {
+			if f.entry.Size >= largeBytes {
+				large <- struct{}{}
+				defer func() { <-large }()
+			}
+			if going.Err() != nil {
+				return context.Cause(going)
+			}
+			return b.store(going, f)
+		})
+	}
+	return g.Wait()
+}
+
+// wanted tells whether a field that names the file may take it, as far as is
+// known.
+func (b *batch) wanted(f *batchFile) bool {
+	return slices.ContainsFunc(f.fields, func(field string) bool { return b.refusal(field, f) == "" })
+}
+
+var heads = sync.Pool{New: func() any { return new([sniffBytes]byte) }}
+
+// store unpacks one entry into the object store. What is wrong with the entry
+// is noted with it and no error.
+func (b *batch) store(ctx context.Context, f *batchFile) error {
+	if b.spent.Add(f.entry.Size) > b.Limits.TotalBytes {
+		return &unusable{"the archive unpacks to more bytes than are allowed; split it into several uploads"}
+	}
+	body, err := b.archive.Read(f.entry)
+	if err != nil {
+		return f.broken(err)
+	}
+	defer body.Close()
+	in := &watched{from: body}
+	head, _ := heads.Get().(*[sniffBytes]byte)
+	defer heads.Put(head)
+	n, err := io.ReadFull(in, head[:])
+	if in.err != nil {
+		return f.broken(in.err)
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	f.contentType = sniff(head[:n])
+	if !b.wanted(f) {
+		return nil
+	}
+	sum, key := sha256.New(), b.fileKey(f.id)
+	whole := io.TeeReader(io.MultiReader(bytes.NewReader(head[:n]), in), sum)
+	if err := b.Objects.Put(ctx, key, f.contentType.String(), f.entry.Size, whole); err != nil {
+		if in.err != nil {
+			return f.broken(in.err)
+		}
+		return err
+	}
+	f.stored, f.fresh = true, true
+	f.file = store.File{
+		ID: f.id, OrgID: b.upload.OrgID, Key: key, Name: path.Base(f.entry.Name), Size: f.entry.Size,
+		SHA256: hex.EncodeToString(sum.Sum(nil)), ContentType: f.contentType.String(),
+	}
+	return nil
+}
+
+// broken sorts out an error of reading the entry: its own fault is noted, that
+// of the archive is returned.
+func (f *batchFile) broken(err error) error {
+	if own, ok := errors.AsType[*archive.EntryError](err); ok {
+		f.problem = own.Message
+		return nil
+	}
+	return ofArchive(err)
+}
+
+// watched remembers how a reader failed, which its consumer may not tell.
+type watched struct {
+	from io.Reader
+	err  error
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,28 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/taskloom/taskloom/activities"
+)
+
+// uploads is a typed reference to the activities; the worker registers the
+// real ones.
+var uploads *activities.Uploads
+
+// longStep is the policy of a step that reads an archive. It is repeated for as
+// long as the upload has time; a worker that died is missed soon.
+func longStep(summary string) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: time.Hour, // the step itself returns much earlier
+		HeartbeatTimeout:    15 * time.Second,
+		WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
+		},
+		Summary: summary,
+	}
+}
