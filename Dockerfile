@@ -1,11 +1,19 @@
 # One image for every process of Taskloom: `serve` (the default), `worker`,
 # `migrate`, `apply`, … No shell, no package manager, no root.
 
+# Swagger UI and Redoc for the pages of the API's description.
+FROM node:24.11.1-bookworm-slim AS apidocs
+WORKDIR /src
+COPY tools/apidocs.sh tools/apidocs.sh
+COPY tools/apidocs tools/apidocs
+RUN --mount=type=cache,target=/root/.npm tools/apidocs.sh --omit=dev
+
 FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
+COPY --from=apidocs /src/api/edge/apidocs/dist api/edge/apidocs/dist
 ARG VERSION=unknown
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /taskloom ./cmd/taskloom

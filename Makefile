@@ -16,7 +16,15 @@ FUZZTIME ?= 10s
 RACE     ?= -race
 # TESTFLAGS="-run Claim -count 5" narrows or widens `make test`.
 TESTFLAGS ?=
+# The parts that `make bench` runs (BENCH=ingest,polls), all when empty, and
+# its flags (BENCHFLAGS="-rounds 1"); `go run ./bench -help` lists both.
+BENCH      ?=
+BENCHFLAGS ?=
+# What `make conformance` passes on; the key had better come in TASKLOOM_API_KEY.
+ARGS ?=
 LINT_STRICT ?=
+# APIDOCS= builds without Node: the API's description is then a plain page.
+APIDOCS  ?= yes
 
 comma := ,
 # The package's tests want a database, also those that do not use it.
@@ -41,16 +49,28 @@ demo: build ## 1,000 tasks worked through by simulated people, on the running st
 	@tools/demo.sh
 
 .PHONY: bench
-bench: build ## Measures the hot paths, each against its floor in the same run
-	@echo "bench: on a fresh Postgres and Temporal; this takes some minutes"
-	@bin/taskloom-dev exec -- go run ./bench
+bench: build ## Measures the hot paths, each against its floor in the same run (BENCH=ingest,polls BENCHFLAGS=…)
+	@echo "bench: on a fresh Postgres, Temporal and S3; $(if $(BENCH),$(BENCH),all of it takes about two hours)"
+	@bin/taskloom-dev exec -- go run ./bench $(if $(BENCH),-only $(BENCH)) $(BENCHFLAGS)
+
+.PHONY: conformance
+conformance: build ## Checks every sentence of the API's contract, on a stack of its own (ARGS="--url … --workflow …" elsewhere)
+	@tools/conformance.sh $(ARGS)
 
 ##@ Build
 
 .PHONY: build
-build: ## Builds bin/taskloom and bin/taskloom-dev (VERSION=…)
+build: $(if $(APIDOCS),apidocs) ## Builds bin/taskloom and bin/taskloom-dev (VERSION=…)
 	@tools/build.sh taskloom . -trimpath -ldflags "-X main.version=$(VERSION)" ./cmd/taskloom
 	@tools/build.sh taskloom-dev dev .
+
+.PHONY: apidocs
+apidocs: # Swagger UI and Redoc, which the binary embeds; APIDOCS= builds without them
+	@tools/apidocs.sh
+
+.PHONY: release-document
+release-document: verify # At a release: makes this External API the one that later ones must not break
+	@cp api/testdata/openapi-v1.json api/testdata/released/openapi-v1.json
 
 .PHONY: generate
 generate: build ## Writes the generated files anew: the golden OpenAPI documents
@@ -66,7 +86,8 @@ fmt: $(call tool,$(GOFUMPT)) ## Formats all Go code
 
 .PHONY: clean
 clean: ## Removes what was built; the state of `make dev` stays (rm -r .dev removes it)
-	@rm -rf bin .cache dist
+	@rm -rf bin .cache dist tools/apidocs/node_modules
+	@find api/edge/apidocs/dist -type f ! -name .gitkeep -delete
 
 ##@ Check
 
@@ -83,8 +104,8 @@ fuzz: ## Every fuzz target for FUZZTIME=10s; `make test` runs their seeds
 
 # The linters load what `make build` compiled: -trimpath where it says so.
 .PHONY: lint
-lint: ## gofumpt, golangci-lint, workflowcheck and govulncheck, all of them even if one complains
-	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-workflows lint-vulnerabilities
+lint: ## gofumpt, golangci-lint, workflowcheck, redocly, oasdiff and govulncheck, all of them even if one complains
+	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-workflows lint-openapi lint-compatibility lint-vulnerabilities
 
 .PHONY: lint-format
 lint-format: $(call tool,$(GOFUMPT))
@@ -107,6 +128,16 @@ lint-workflows: $(call tool,$(WORKFLOWCHECK))
 	@echo "lint: workflowcheck (workflow code is deterministic)"
 	@GOFLAGS=-trimpath $< -config tools/workflowcheck.yaml ./workflows/...
 
+.PHONY: lint-openapi
+lint-openapi: $(if $(APIDOCS),apidocs)
+	@echo "lint: redocly (the External API's documents)"
+	@tools/lint-openapi.sh
+
+.PHONY: lint-compatibility
+lint-compatibility: $(call tool,$(OASDIFF))
+	@echo "lint: oasdiff (nothing that clients of the last release use is gone)"
+	@tools/compatibility.sh $<
+
 .PHONY: lint-vulnerabilities
 lint-vulnerabilities: $(call tool,$(GOVULNCHECK))
 	@LINT_STRICT=$(LINT_STRICT) tools/vulnerabilities.sh $<
@@ -114,7 +145,7 @@ lint-vulnerabilities: $(call tool,$(GOVULNCHECK))
 ##@ Set up
 
 .PHONY: system
-system: ## Installs the Debian packages that are missing: a C compiler for the race detector
+system: ## Installs the Debian packages that the tests need and that are missing: a C compiler, Redis, a browser
 	@RACE=$(RACE) tools/system.sh
 
 .PHONY: tools

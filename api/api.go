@@ -23,6 +23,7 @@ import (
 	"github.com/taskloom/taskloom/api/edge"
 	v1 "github.com/taskloom/taskloom/api/v1"
 	"github.com/taskloom/taskloom/internal/cursor"
+	"github.com/taskloom/taskloom/internal/limit"
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
@@ -42,8 +43,12 @@ type Deps struct {
 	// final slash.
 	PublicURL string
 	// TrustedProxies are the networks of the proxies in front of the service,
-	// whose X-Forwarded-For tells where a login comes from.
+	// whose X-Forwarded-For tells where a request comes from.
 	TrustedProxies []netip.Prefix
+	// Limits counts requests against the rates of the External API, and failed
+	// logins for all processes; nil means that nothing is limited but the logins
+	// of this process.
+	Limits *limit.Limiter
 	// Now and Rand are the clock and the randomness; nil means the system's.
 	Now  func() time.Time
 	Rand io.Reader
@@ -52,6 +57,11 @@ type Deps struct {
 	Ready func(ctx context.Context) map[string]error
 	// Metrics takes the HTTP metrics; nil drops them.
 	Metrics prometheus.Registerer
+	// Uploads is what ZIP ingestion needs beside the database.
+	Uploads v1.Uploads
+	// Links gives out links to files; nil when the deployment has no object
+	// store.
+	Links console.Objects
 	// Publish tells what the deployment offers to pipelines.
 	Publish pipeline.Options
 	// App answers outside of /api, such as the web app; nil means a page that
@@ -78,11 +88,12 @@ func New(d Deps) *API {
 	r.Get("/healthz", healthy)
 	r.Get("/readyz", ready(d.Ready))
 	external := v1.Mount(r, v1.Deps{
-		Store: d.Store, Cursors: cursors, Bodies: bodies, BaseURL: d.PublicURL + v1.Prefix,
+		Store: d.Store, Cursors: cursors, Bodies: bodies, BaseURL: d.PublicURL + v1.Prefix, Uploads: d.Uploads,
+		Limits: edge.NewLimits(d.Limits, d.Metrics), Proxies: d.TrustedProxies,
 	})
 	web := console.Mount(r, console.Deps{
 		Store: d.Store, Cursors: cursors, Bodies: bodies, Now: d.Now, Rand: d.Rand,
-		PublicURL: d.PublicURL, Proxies: d.TrustedProxies, Publish: d.Publish,
+		PublicURL: d.PublicURL, Proxies: d.TrustedProxies, Limits: d.Limits, Publish: d.Publish, Objects: d.Links,
 	})
 	if d.App == nil {
 		r.Get("/", landing())

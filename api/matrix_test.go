@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/dbtest"
@@ -100,6 +102,10 @@ func matrix(t *testing.T) map[string]row {
 		"unholdTask":        {want: admins, ready: held},
 		"failTask":          {want: admins, ready: claimed},
 
+		"listUploads":     {want: admins},
+		"getUploadDetail": {want: admins, ready: newUpload},
+		"cancelUpload":    {want: admins, ready: newUpload},
+
 		"listKeys": {want: orgAdmins},
 		"createKey": {want: orgAdmins, body: func() any {
 			return map[string]any{"name": rand.Text(), "expires": "30d"}
@@ -144,6 +150,16 @@ func newKey(t *testing.T, b *bench, ids map[string]string) {
 	key, err := b.Store.CreateKey(t.Context(), b.OrgID, b.Admin, rand.Text(), hash, "abcd", nil, b.Admin)
 	require.NoError(t, err)
 	ids["{key_id}"] = strconv.FormatInt(key.ID, 10)
+}
+
+func newUpload(t *testing.T, b *bench, ids map[string]string) {
+	t.Helper()
+	id := uuid.Must(uuid.NewV7())
+	_, _, err := b.Store.CreateUpload(t.Context(), store.NewUpload{
+		ID: id, OrgID: b.OrgID, PipelineID: b.PipelineID, Actor: b.Admin, ObjectKey: id.String(), Lives: time.Hour,
+	})
+	require.NoError(t, err)
+	ids["{upload_id}"] = id.String()
 }
 
 // pipelineThatIs makes a pipeline of the status, for calls that change it.
@@ -242,7 +258,7 @@ func (b *bench) fill(t *testing.T, path string, r row) string {
 func (b *bench) fingerprint(t *testing.T) (sum string) {
 	t.Helper()
 	var parts []string
-	for _, table := range []string{"pipelines", "pipeline_versions", "tasks", "task_nodes", "task_events", "submissions", "drafts", "outbox", "api_keys", "audit_log"} {
+	for _, table := range []string{"pipelines", "pipeline_versions", "tasks", "task_nodes", "task_events", "submissions", "drafts", "outbox", "api_keys", "audit_log", "uploads"} {
 		parts = append(parts, fmt.Sprintf(`(SELECT coalesce(md5(string_agg(x::text, '|' ORDER BY x::text)), '') FROM %s x)`, table))
 	}
 	require.NoError(t, b.Store.Pool().QueryRow(t.Context(), `SELECT `+strings.Join(parts, " || ")).Scan(&sum))

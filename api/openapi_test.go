@@ -11,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/api"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden OpenAPI documents")
@@ -19,6 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden OpenAPI documents")
 // documents are served by the production handler.
 var documents = map[string]string{
 	"openapi-v1.json":      "/api/v1/openapi.json",
+	"openapi-v1-3.0.json":  "/api/v1/openapi-3.0.json",
 	"openapi-console.json": "/api/console/openapi.json",
 }
 
@@ -44,8 +48,8 @@ func TestOpenAPIDocumentsAreGolden(t *testing.T) {
 func TestOpenAPI30IsServedToo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, path := range documents {
-		a := b.do(t, http.MethodGet, strings.Replace(path, "openapi", "openapi-3.0", 1), nil)
+	for _, prefix := range []string{"/api/v1", "/api/console"} {
+		a := b.do(t, http.MethodGet, prefix+"/openapi-3.0.json", nil)
 		require.Equal(t, http.StatusOK, a.Status)
 		require.Contains(t, string(a.Raw), `"openapi":"3.0.3"`)
 	}
@@ -86,31 +90,72 @@ func TestOpenAPIOfTheExternalAPIIsComplete(t *testing.T) {
 			require.NotEmpty(t, op.Summary, op.OperationID)
 			require.NotEmpty(t, op.Description, op.OperationID)
 			require.NotEmpty(t, op.Tags, op.OperationID)
-			require.Contains(t, op.Responses, "500")
+			require.Contains(t, op.Responses, "429")
 			if path == "/health" {
 				require.Empty(t, op.Security)
 				continue
 			}
+			require.Contains(t, op.Responses, "500")
+			require.Contains(t, op.Responses, "503")
 			require.Len(t, op.Security, 2, "%s %s takes a key in either header", method, path)
 			require.Contains(t, op.Responses, "401")
 			require.Contains(t, op.Responses, "404")
 		}
 	}
-	require.Len(t, seen, 6)
+	require.Len(t, seen, 9)
 }
 
-func TestDocsPagesListEveryOperationAndLoadNothingFromElsewhere(t *testing.T) {
+// unbounded are arrays that have no limit to tell.
+var unbounded = map[string]string{
+	"Schema.fields":   "a draft may have any number of fields",
+	"Upload.errors":   "as many as the archive has rows, which is configuration",
+	"Upload.task_ids": "as many as the archive has rows, which is configuration",
+}
+
+func TestOpenAPIOfTheExternalAPISaysWhatFits(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	for _, prefix := range []string{"/api/v1", "/api/console"} {
-		page := b.html(t, prefix+"/docs")
-		for path, item := range b.document(t, prefix+"/openapi.json").Paths {
-			for method := range item {
-				require.Contains(t, page, strings.ToUpper(method)+" "+path)
+	doc := setup(t).handler.(*api.API).External
+	for name, schema := range doc.Components.Schemas.Map() {
+		for property, s := range schema.Properties {
+			at := name + "." + property
+			if s.Ref == "" {
+				require.NotEmpty(t, s.Description, at)
+			}
+			if s.Type == huma.TypeArray && unbounded[at] == "" {
+				require.NotNil(t, s.MaxItems, "%s has no maxItems", at)
+			}
+			if strings.HasSuffix(property, "_at") {
+				require.Equal(t, "date-time", s.Format, at)
+			}
+			if s.Type == huma.TypeInteger {
+				require.NotEmpty(t, s.Format, at)
+				require.NotNil(t, s.Minimum, "%s has no minimum", at)
 			}
 		}
-		require.Contains(t, page, `href="openapi.json"`)
 	}
+	for _, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post} {
+			if op == nil {
+				continue
+			}
+			for _, p := range op.Parameters {
+				require.NotNil(t, p.Example, "%s: %s has no example", op.OperationID, p.Name)
+				require.NotEmpty(t, p.Description, "%s: %s", op.OperationID, p.Name)
+			}
+		}
+	}
+}
+
+func TestTheConsolesPageListsEveryOperationAndLoadsNothingFromElsewhere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	page := b.html(t, "/api/console/docs")
+	for path, item := range b.document(t, "/api/console/openapi.json").Paths {
+		for method := range item {
+			require.Contains(t, page, strings.ToUpper(method)+" "+path)
+		}
+	}
+	require.Contains(t, page, `href="openapi.json"`)
 	require.Contains(t, b.html(t, "/"), `href="/api/v1/docs"`)
 }
 

@@ -1,29 +1,49 @@
 #!/usr/bin/env bash
-# Installs the system packages that are missing. Only the race detector needs
-# one: it links against C. (Postgres is found or installed by bin/taskloom-dev,
-# which runs it.)
+# Installs the system packages that are missing: what the tests need beside Go.
+# (Postgres is found or installed by bin/taskloom-dev, which runs it.)
 set -euo pipefail
 
-if [ -z "${RACE:-}" ] || command -v "${CC:-cc}" >/dev/null || command -v gcc >/dev/null; then
-	exit 0
-fi
+packages=()
+# need PACKAGES REASON: notes what is to be installed, and says why.
+need() {
+	local words
+	read -ra words <<<"$1"
+	packages+=("${words[@]}")
+	echo "system: $1 is missing: $2"
+}
 
-packages="gcc libc6-dev"
+if [ -n "${RACE:-}" ] && ! command -v "${CC:-cc}" >/dev/null && ! command -v gcc >/dev/null; then
+	need "gcc libc6-dev" "the race detector links against C (make test RACE= does without)"
+fi
+if ! command -v redis-server >/dev/null; then
+	need redis-server "rate limits are tested against a real Redis"
+fi
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+	need chromium "the pages of the API's documentation are tested in a browser"
+fi
+if ! command -v curl >/dev/null; then
+	need curl "the shell examples of the documentation are run"
+fi
+# Debian has the module venv without what makes it work: pip's wheel.
+if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+	need python3-venv "the Python examples of the documentation are run"
+fi
+[ ${#packages[@]} != 0 ] || exit 0
+
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
 	cat >&2 <<-END
-		The tests run under the race detector, which needs a C compiler, and there is none.
-		  install one (Debian, as root: apt-get install $packages), or do without: make test RACE=
+		The tests need ${packages[*]}.
+		  install that (Debian, as root: apt-get install ${packages[*]})
 	END
 	exit 1
 fi
 
-echo "system: installing a C compiler for the race detector (apt-get install $packages)"
+echo "system: installing ${packages[*]} (apt-get install)"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
-# shellcheck disable=SC2086 # a list of words
-if ! { apt-get update && apt-get install -y --no-install-recommends $packages; } </dev/null >"$log" 2>&1; then
+if ! { apt-get update && apt-get install -y --no-install-recommends "${packages[@]}"; } </dev/null >"$log" 2>&1; then
 	tail -n 20 "$log" >&2
-	echo "That did not work. Install $packages by hand, or do without: make test RACE=" >&2
+	echo "That did not work. Install ${packages[*]} by hand." >&2
 	exit 1
 fi

@@ -6,8 +6,9 @@ GOFUMPT       := mvdan.cc/gofumpt@v0.12.0
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+OASDIFF       := github.com/oasdiff/oasdiff@v1.33.0
 
-TOOLS := $(GOFUMPT) $(GOLANGCI_LINT) $(WORKFLOWCHECK) $(GOVULNCHECK)
+TOOLS := $(GOFUMPT) $(GOLANGCI_LINT) $(WORKFLOWCHECK) $(GOVULNCHECK) $(OASDIFF)
 
 # tool is the path of a tool's binary: .cache/tools/gofumpt-v0.12.0/gofumpt
 tool_name = $(notdir $(firstword $(subst @, ,$(1))))

@@ -14,10 +14,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/cursor"
 	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/limit"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -32,6 +34,7 @@ type Store interface {
 	work
 	pipelines
 	taskAdmin
+	uploads
 }
 
 type accounts interface {
@@ -90,6 +93,14 @@ type taskAdmin interface {
 	FailTask(ctx context.Context, m store.Member, taskID int64, reason string) error
 }
 
+type uploads interface {
+	ListUploads(ctx context.Context, orgID, pipelineID int64, limit int, after uuid.UUID) ([]store.Upload, error)
+	FindUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID) (store.Upload, error)
+	UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (store.UploadResult, error)
+	CancelUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID, actor int64) (store.Upload, error)
+	FilesByID(ctx context.Context, orgID int64, ids []uuid.UUID) ([]store.File, error)
+}
+
 // Deps are what the API is made of.
 type Deps struct {
 	Store   Store
@@ -101,6 +112,11 @@ type Deps struct {
 	PublicURL string
 	// Proxies are those whose word on the caller's address counts.
 	Proxies edge.Proxies
+	// Limits is where failed logins are counted for all processes; nil means
+	// in this one.
+	Limits *limit.Limiter
+	// Objects gives links to files; nil when the deployment has no object store.
+	Objects Objects
 	// Publish tells what the deployment offers to pipelines.
 	Publish pipeline.Options
 }
@@ -126,7 +142,7 @@ type Error struct {
 // Mount serves the API under Prefix.
 func Mount(root chi.Router, d Deps) huma.API {
 	a := &api{
-		Deps: d, cookie: newCookie(d.PublicURL), throttle: newThrottle(), registered: map[string]bool{},
+		Deps: d, cookie: newCookie(d.PublicURL), throttle: newThrottle(d.Limits), registered: map[string]bool{},
 	}
 	root.Route(Prefix, func(r chi.Router) {
 		r.Use(edge.Private("Cookie"), edge.ShowProblems, sameOrigin(d.PublicURL), requireJSON)
@@ -140,6 +156,7 @@ func Mount(root chi.Router, d Deps) huma.API {
 		a.registerTasks()
 		a.registerTaskAdmin()
 		a.registerKeys()
+		a.registerUploads()
 		a.checkPermissions()
 		edge.Finish(r, a.huma)
 	})

@@ -71,6 +71,8 @@ var permissions = map[string]permission{
 	"getTaskDetail": adminOfTask, "escalateNode": adminOfTask, "quarantineNode": adminOfTask, "resolveNode": adminOfTask,
 	"holdTask": adminOfTask, "unholdTask": adminOfTask, "failTask": adminOfTask,
 
+	"listUploads": pipelineAdmin, "getUploadDetail": pipelineAdmin, "cancelUpload": pipelineAdmin,
+
 	"listKeys": keyAdmin, "createKey": keyAdmin, "setKeyExpiry": keyAdmin, "revokeKey": keyAdmin,
 }
 

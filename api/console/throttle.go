@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ulule/limiter/v3"
-	"github.com/ulule/limiter/v3/drivers/store/memory"
-
+	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/limit"
 )
 
 // How many logins may fail: in a minute from one address, whatever the account;
@@ -26,17 +25,46 @@ const (
 )
 
 // throttle slows down the guessing of passwords.
-type throttle struct{ address, pair, account *limiter.Limiter }
+type throttle struct{ address, pair, account window }
 
-func newThrottle() *throttle {
-	per := func(n int64, period time.Duration) *limiter.Limiter {
-		return limiter.New(memory.NewStore(), limiter.Rate{Period: period, Limit: n})
+func newThrottle(shared *limit.Limiter) *throttle {
+	rates := limit.Rates{
+		"login_address": {Limit: failuresPerAddress, Period: time.Minute},
+		"login_pair":    {Limit: failuresPerPair, Period: time.Minute},
+		"login_account": {Limit: failuresPerAccount, Period: time.Hour},
 	}
-	return &throttle{
-		address: per(failuresPerAddress, time.Minute),
-		pair:    per(failuresPerPair, time.Minute),
-		account: per(failuresPerAccount, time.Hour),
+	own := limit.Memory(rates)
+	in := func(b limit.Bucket) window { return window{bucket: b, shared: shared.With(rates), own: own} }
+	return &throttle{address: in("login_address"), pair: in("login_pair"), account: in("login_account")}
+}
+
+// window counts in the store that processes share, or in this process: where
+// there is no such store, and while it is away. So a dead one neither locks
+// people out nor lets strangers guess.
+type window struct {
+	bucket      limit.Bucket
+	shared, own *limit.Limiter
+}
+
+func (w window) count(act func(*limit.Limiter) limit.Decision) limit.Decision {
+	if w.shared != nil {
+		if d := act(w.shared); !d.Unknown {
+			return d
+		}
 	}
+	return act(w.own)
+}
+
+func (w window) take(ctx context.Context, key string) limit.Decision {
+	return w.count(func(l *limit.Limiter) limit.Decision { return l.Take(ctx, w.bucket, key, 1) })
+}
+
+func (w window) giveBack(ctx context.Context, key string) {
+	w.count(func(l *limit.Limiter) limit.Decision { return l.Return(ctx, w.bucket, key, 1) })
+}
+
+func (w window) forget(ctx context.Context, key string) {
+	w.count(func(l *limit.Limiter) limit.Decision { return l.Forget(ctx, w.bucket, key) })
 }
 
 // attempt is a login whose password is about to be checked.
@@ -44,20 +72,9 @@ type attempt struct{ address, pair, account string }
 
 func newAttempt(email string, from netip.Addr) attempt {
 	email = strings.ToLower(strings.TrimSpace(email))
-	a := attempt{address: network(from), account: digest(email)}
+	a := attempt{address: edge.Network(from), account: digest(email)}
 	a.pair = digest(email + "\x00" + a.address)
 	return a
-}
-
-// network is whom an address counts for. A household has a whole IPv6 /64.
-func network(a netip.Addr) string {
-	const household = 64
-	if a.Is6() {
-		if p, err := a.Prefix(household); err == nil {
-			return p.String()
-		}
-	}
-	return a.String()
 }
 
 // digest has a fixed size, whatever is sent as an email.
@@ -70,36 +87,27 @@ func digest(s string) string {
 // the same time count too. The address comes first: once it is exhausted,
 // whatever else it sends is not remembered.
 func (t *throttle) allow(ctx context.Context, a attempt) error {
-	address, err := t.address.Get(ctx, a.address)
-	if err != nil || address.Reached {
-		return tooMany(address, err)
+	if address := t.address.take(ctx, a.address); address.Reached || address.Unknown {
+		return tooMany(address)
 	}
-	pair, err := t.pair.Get(ctx, a.pair)
-	if err != nil || pair.Reached {
-		return tooMany(pair, err)
+	pair := t.pair.take(ctx, a.pair)
+	if pair.Reached || pair.Unknown {
+		return tooMany(pair)
 	}
-	account, err := t.account.Get(ctx, a.account)
-	if err != nil {
-		return err
-	}
-	if account.Reached && pair.Limit-pair.Remaining > triesWhenGuessed {
-		return tooMany(pair, nil)
+	account := t.account.take(ctx, a.account)
+	if account.Reached && pair.Rate.Limit-pair.Remaining > triesWhenGuessed {
+		return tooMany(pair)
 	}
 	return nil
 }
 
-func tooMany(c limiter.Context, err error) error {
-	if err != nil {
-		return err
-	}
-	return fault.New(fault.RateLimited, "too many failed logins; wait, then try again").
-		After(time.Until(time.Unix(c.Reset, 0)))
+func tooMany(d limit.Decision) error {
+	return fault.New(fault.RateLimited, "too many failed logins; wait, then try again").After(d.Reset)
 }
 
-// succeeded takes the attempt back: only failures count. The memory store
-// cannot fail.
+// succeeded takes the attempt back: only failures count.
 func (t *throttle) succeeded(ctx context.Context, a attempt) {
-	_, _ = t.address.Increment(ctx, a.address, -1)
-	_, _ = t.account.Increment(ctx, a.account, -1)
-	_, _ = t.pair.Reset(ctx, a.pair)
+	t.address.giveBack(ctx, a.address)
+	t.account.giveBack(ctx, a.account)
+	t.pair.forget(ctx, a.pair)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/limit"
+	"github.com/taskloom/taskloom/internal/limit/limittest"
 )
 
 func from(n int) netip.Addr {
@@ -31,27 +33,18 @@ func tries(t *testing.T, h *throttle, email string, addr netip.Addr, n int) (all
 // Names that an exhausted address makes up are not remembered.
 func TestAnExhaustedAddressIsNotRememberedFurther(t *testing.T) {
 	t.Parallel()
-	h := newThrottle()
+	h := newThrottle(nil)
 	for i := range failuresPerAddress {
 		require.Equal(t, 1, tries(t, h, strconv.Itoa(i), from(1), 1))
 	}
 	require.Zero(t, tries(t, h, "owner@acme.test", from(1), 50))
-	for _, touched := range []struct {
-		name string
-		used func() (int64, error)
-	}{
-		{"pair", func() (int64, error) {
-			c, err := h.pair.Peek(t.Context(), newAttempt("owner@acme.test", from(1)).pair)
-			return c.Limit - c.Remaining, err
-		}},
-		{"account", func() (int64, error) {
-			c, err := h.account.Peek(t.Context(), newAttempt("owner@acme.test", from(1)).account)
-			return c.Limit - c.Remaining, err
-		}},
+	unheard := newAttempt("owner@acme.test", from(1))
+	for name, d := range map[string]limit.Decision{
+		"pair":    h.pair.own.Peek(t.Context(), h.pair.bucket, unheard.pair),
+		"account": h.account.own.Peek(t.Context(), h.account.bucket, unheard.account),
 	} {
-		n, err := touched.used()
-		require.NoError(t, err)
-		require.Zero(t, n, touched.name)
+		require.True(t, d.Counted(), name)
+		require.Equal(t, d.Rate.Limit, d.Remaining, name)
 	}
 }
 
@@ -59,7 +52,7 @@ func TestAnExhaustedAddressIsNotRememberedFurther(t *testing.T) {
 // gets in.
 func TestManyAddressesSlowDownButLockNobodyOut(t *testing.T) {
 	t.Parallel()
-	h := newThrottle()
+	h := newThrottle(nil)
 	for i := range failuresPerAccount / failuresPerPair {
 		require.Equal(t, failuresPerPair, tries(t, h, "owner@acme.test", from(i), failuresPerPair+5))
 	}
@@ -76,7 +69,7 @@ func TestManyAddressesSlowDownButLockNobodyOut(t *testing.T) {
 
 func TestSuccessesDoNotCount(t *testing.T) {
 	t.Parallel()
-	h := newThrottle()
+	h := newThrottle(nil)
 	for i := range 3 * failuresPerAddress {
 		a := newAttempt(strconv.Itoa(i%3), from(1))
 		require.NoError(t, h.allow(t.Context(), a))
@@ -84,8 +77,29 @@ func TestSuccessesDoNotCount(t *testing.T) {
 	}
 }
 
-func TestAHouseholdIsOneAddress(t *testing.T) {
+// What fails here counts there, and a success there opens the door here.
+func TestProcessesShareTheThrottle(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, network(netip.MustParseAddr("2001:db8:1:2::1")), network(netip.MustParseAddr("2001:db8:1:2:ffff::9")))
-	require.NotEqual(t, network(netip.MustParseAddr("2001:db8:1:2::1")), network(netip.MustParseAddr("2001:db8:1:3::1")))
+	shared := limit.Memory(nil)
+	here, there := newThrottle(shared), newThrottle(shared)
+	require.Equal(t, failuresPerPair/2, tries(t, here, "owner@acme.test", from(1), failuresPerPair/2))
+	require.Equal(t, failuresPerPair/2, tries(t, there, "owner@acme.test", from(1), failuresPerPair))
+	there.succeeded(t.Context(), newAttempt("owner@acme.test", from(1)))
+	require.Equal(t, 1, tries(t, here, "owner@acme.test", from(1), 1))
+}
+
+// While Redis is away each process counts by itself: people get in, guessing
+// stays slow.
+func TestTheThrottleHoldsWithoutRedis(t *testing.T) {
+	t.Parallel()
+	shared, err := limit.New(limit.Options{RedisURL: limittest.Hanging(t)})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, shared.Close()) })
+	h := newThrottle(shared)
+	require.Equal(t, failuresPerPair, tries(t, h, "owner@acme.test", from(1), 2*failuresPerPair))
+	own := newAttempt("owner@acme.test", from(2))
+	for range 2 * failuresPerPair {
+		require.NoError(t, h.allow(t.Context(), own))
+		h.succeeded(t.Context(), own)
+	}
 }

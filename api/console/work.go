@@ -21,6 +21,7 @@ type Work struct {
 	Draft        *Draft      `json:"draft" doc:"What the holder wrote so far; after a rejection, what they submitted. Null when there is nothing."`
 	Comments     []Comment   `json:"comments" doc:"Of the rejection that returned the node."`
 	Reviewed     []Reviewed  `json:"reviewed" doc:"For a review: what it checks."`
+	Files        []File      `json:"files" doc:"The files that the task was created with, as far as the form shows them."`
 }
 
 // Draft is unfinished work.
@@ -108,6 +109,9 @@ func (a *api) work(ctx context.Context, c store.Claim) (*Work, error) {
 	out := &Work{
 		Claim: newClaim(c), Title: node.Title, Instructions: node.Instructions,
 		Fields: formOf(p, node), Values: notNil(w.Values), Comments: []Comment{}, Reviewed: []Reviewed{},
+	}
+	if out.Files, err = a.seededFiles(ctx, c.OrgID, out.Fields, w.Values); err != nil {
+		return nil, err
 	}
 	if w.Draft != nil {
 		out.Draft = &Draft{Values: notNil(w.Draft.Values), Revision: w.Draft.Revision, UpdatedAt: w.Draft.UpdatedAt.UTC()}

@@ -47,6 +47,10 @@ func NewReader() *Reader { return &Reader{budget: newBudget()} }
 // Read reads the body of a request: at most limit bytes, JSON by content type,
 // UTF-8 and well-formed. Errors are faults.
 func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Body, error) {
+	return rd.read(w, r, limit, wirejson.Check)
+}
+
+func (rd *Reader) read(w http.ResponseWriter, r *http.Request, limit int64, check func([]byte) error) (Body, error) {
 	if err := checkContentType(r); err != nil {
 		return Body{}, err
 	}
@@ -57,7 +61,7 @@ func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Bod
 	ticket := rd.budget.open(From(r.Context()).owner)
 	data, err := readAll(w, r, limit, ticket)
 	if err == nil {
-		if bad := wirejson.Check(data); bad != nil {
+		if bad := check(data); bad != nil {
 			err = fault.New(fault.InvalidRequest, "%s", bad)
 		}
 	}
@@ -193,6 +197,16 @@ func (p *Payload) Resolve(ctx huma.Context) []error {
 
 // Read reads the body. The caller closes it.
 func (p *Payload) Read(rd *Reader, limit int64) (Body, error) { return rd.Read(p.w, p.r, limit) }
+
+// ReadOptional is Read for a body that may be left out: then it is empty.
+func (p *Payload) ReadOptional(rd *Reader, limit int64) (Body, error) {
+	return rd.read(p.w, p.r, limit, func(data []byte) error {
+		if len(data) == 0 {
+			return nil
+		}
+		return wirejson.Check(data)
+	})
+}
 
 // Header returns a request header's values.
 func (p *Payload) Header(name string) []string { return p.r.Header.Values(name) }

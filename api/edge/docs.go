@@ -20,15 +20,15 @@ var docsTemplate string
 var docsStyle string
 
 // docsPage serves a plain list of the operations: no script, nothing from
-// another host.
-func docsPage(doc *huma.OpenAPI) http.HandlerFunc {
+// another host. note stands above it; "" for none.
+func docsPage(doc *huma.OpenAPI, note string) http.HandlerFunc {
 	sum := sha256.Sum256([]byte(docsStyle))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	page := template.Must(template.New("docs").Parse(docsTemplate))
 	var out bytes.Buffer
 	err := page.Execute(&out, map[string]any{
-		"Info": doc.Info, "Server": doc.Servers[0].URL, "Operations": documented(doc),
+		"Info": doc.Info, "Server": doc.Servers[0].URL, "Operations": documented(doc), "Note": note,
 		"Style": template.CSS(docsStyle), //nolint:gosec // embedded
 	})
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -101,11 +101,26 @@ func (o *Observer) finish(r *http.Request, w middleware.WrapResponseWriter, bega
 	pattern := routePattern(r)
 	method := knownMethod(r.Method)
 	o.requests.WithLabelValues(method, pattern, strconv.Itoa(status)).Inc()
-	o.duration.WithLabelValues(method, pattern).Observe(took.Seconds())
+	observe(o.duration.WithLabelValues(method, pattern), took, From(r.Context()).ID)
 	span := trace.SpanFromContext(r.Context())
 	span.SetName(method + " " + pattern)
 	span.SetAttributes(attribute.String("http.route", pattern), attribute.String("request.id", From(r.Context()).ID))
 	o.log(r, status, w.BytesWritten(), pattern, took)
+}
+
+// longestExemplar is how long a request id may be to go with a measurement:
+// OpenMetrics allows 128 characters, the name of the label included.
+const longestExemplar = 100
+
+// observe measures, and leaves the request's id as the exemplar of its bucket:
+// from a slow bucket one finds the log line of a request that was slow.
+func observe(o prometheus.Observer, took time.Duration, requestID string) {
+	with, ok := o.(prometheus.ExemplarObserver)
+	if !ok || len(requestID) > longestExemplar {
+		o.Observe(took.Seconds())
+		return
+	}
+	with.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"request_id": requestID})
 }
 
 // routePattern returns the template of the route that matched, so that paths

@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -59,10 +61,14 @@ func Describe(api huma.API, op *huma.Operation, body reflect.Type, codes ...int)
 // it: OpenAPI 3.1, 3.0 for older generators, and a page for people.
 func Finish(r chi.Router, api huma.API) {
 	doc := api.OpenAPI()
+	serveDocuments(r, doc)
+	r.Get("/docs", docsPage(doc, ""))
+}
+
+func serveDocuments(r chi.Router, doc *huma.OpenAPI) {
 	tidy(doc)
 	serveDocument(r, "/openapi.json", func() ([]byte, error) { return json.Marshal(doc) })
-	serveDocument(r, "/openapi-3.0.json", doc.Downgrade)
-	r.Get("/docs", docsPage(doc))
+	serveDocument(r, "/openapi-3.0.json", func() ([]byte, error) { return downgrade(doc) })
 }
 
 func serveDocument(r chi.Router, path string, encode func() ([]byte, error)) {
@@ -70,10 +76,52 @@ func serveDocument(r chi.Router, path string, encode func() ([]byte, error)) {
 	if err != nil {
 		panic(fmt.Errorf("encode %s: %w", path, err))
 	}
-	r.Get(path, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/openapi+json")
+	sum := sha256.Sum256(body)
+	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	r.Get(path, func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", "application/openapi+json")
+		h.Set("ETag", tag)
+		public(h, "no-cache")
+		if Matches(r.Header.Get("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
 		_, _ = w.Write(body) // a reader who left misses it
 	})
+}
+
+// downgrade encodes a document as OpenAPI 3.0, in which nothing stands beside a
+// reference.
+func downgrade(doc *huma.OpenAPI) ([]byte, error) {
+	body, err := doc.Downgrade()
+	if err != nil {
+		return nil, err
+	}
+	var all any
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, err
+	}
+	leaveReferencesAlone(all)
+	return json.Marshal(all)
+}
+
+func leaveReferencesAlone(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			clear(v)
+			v["$ref"] = ref
+			return
+		}
+		for _, inner := range v {
+			leaveReferencesAlone(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			leaveReferencesAlone(inner)
+		}
+	}
 }
 
 // tidy drops schemas that nothing refers to, such as that of the error that

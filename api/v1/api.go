@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/cursor"
@@ -32,6 +33,10 @@ type Store interface {
 	CreateTasks(ctx context.Context, in store.CreateTasks) (store.Created, error)
 	Task(ctx context.Context, orgID, pipelineID, taskID int64) (store.Task, error)
 	ListTasks(ctx context.Context, orgID, pipelineID int64, q store.TaskQuery) (store.TaskPage, error)
+	CreateUpload(ctx context.Context, in store.NewUpload) (store.Upload, *store.Answer, error)
+	FindUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID) (store.Upload, error)
+	ConfirmUpload(ctx context.Context, in store.ConfirmUpload) (store.Upload, *store.Answer, error)
+	UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (store.UploadResult, error)
 }
 
 // Deps are what the API is made of.
@@ -39,13 +44,19 @@ type Deps struct {
 	Store   Store
 	Cursors cursor.Codec
 	Bodies  *edge.Reader
+	Uploads Uploads
+	// Limits refuses what is too much; Proxies are those whose word on the
+	// caller's address counts.
+	Limits  *edge.Limits
+	Proxies edge.Proxies
 	// BaseURL is the public address of Prefix, for the document.
 	BaseURL string
 }
 
 type api struct {
 	Deps
-	huma huma.API
+	huma       huma.API
+	operations map[string]known
 }
 
 // Error is the body of every error answer (spec section 7).
@@ -55,21 +66,11 @@ type Error struct {
 	RetryAfter int    `json:"retry_after,omitempty" minimum:"1" doc:"Only with 429: seconds to wait, as in the Retry-After header."`
 }
 
-const description = `Create tasks and follow them. A workflow is what the web app calls a pipeline.
-
-**Authentication.** Send an API key as ` + "`Authorization: Bearer <key>` or as `X-API-Key: <key>`" + `. A key reaches the workflows of its organization only; anything else is 404.
-
-**Errors.** Every error answer has ` + "`error`, `message` and, with 429, `retry_after`" + `. Every answer has an X-Request-Id; send your own to find a request in both logs.
-
-**Retries.** Send an Idempotency-Key with a creation: a retry with the same key and body gets the first answer again and creates nothing. After 503 wait as Retry-After says.
-
-**Polling.** Status and list answers carry an ETag; with If-None-Match an unchanged one is 304.`
-
 // Mount serves the API under Prefix.
 func Mount(root chi.Router, d Deps) huma.API {
-	a := &api{Deps: d}
+	a := &api{Deps: d, operations: map[string]known{}}
 	root.Route(Prefix, func(r chi.Router) {
-		r.Use(edge.Private("Authorization", "X-API-Key"))
+		r.Use(edge.Private("Authorization", "X-API-Key"), a.limitOpen(r))
 		a.huma = humachi.New(r, config(d.BaseURL))
 		a.huma.UseMiddleware(a.authenticate)
 		a.registerHealth()
@@ -77,14 +78,18 @@ func Mount(root chi.Router, d Deps) huma.API {
 		a.registerSchema()
 		a.registerCreate()
 		a.registerTasks()
-		edge.Finish(r, a.huma)
+		a.registerUploads()
+		a.learn()
+		illustrate(a.huma.OpenAPI())
+		edge.FinishInteractive(r, a.huma)
 	})
 	return a.huma
 }
 
 func config(baseURL string) huma.Config {
 	c := edge.Config("Taskloom External API", "1.0.0", description)
-	c.Servers = []*huma.Server{{URL: baseURL}}
+	c.Info.License, c.Info.Contact = license, contact
+	c.Servers = []*huma.Server{{URL: baseURL, Description: "This deployment, by its public address"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "An API key: pk_live_ and 40 hexadecimal digits."},
 		"apiKey": {Type: "apiKey", In: "header", Name: keyHeader, Description: "The same key, in a header of its own."},
@@ -93,6 +98,7 @@ func config(baseURL string) huma.Config {
 		{Name: "Service", Description: "Is it up?"},
 		{Name: "Workflows", Description: "What a workflow is and which fields its tasks take."},
 		{Name: "Tasks", Description: "Create tasks and follow them."},
+		{Name: "Uploads", Description: "Create tasks with files, from a ZIP archive."},
 	}
 	return c
 }
@@ -100,6 +106,6 @@ func config(baseURL string) huma.Config {
 // operation completes an operation that needs a key: all but the health check.
 func (a *api) operation(op huma.Operation, codes ...int) huma.Operation {
 	op.Security = []map[string][]string{{"bearer": {}}, {"apiKey": {}}}
-	edge.Describe(a.huma, &op, reflect.TypeFor[Error](), append(codes, http.StatusUnauthorized)...)
+	edge.Describe(a.huma, &op, reflect.TypeFor[Error](), append(codes, http.StatusUnauthorized, http.StatusTooManyRequests)...)
 	return op
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/apikey"
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/limit"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -21,27 +22,45 @@ const keyHeader = "X-API-Key"
 type keyContext struct{}
 
 // authenticate lets operations with a Security entry pass with a valid key
-// only. It runs before anything of the request is parsed.
+// only, and within the limit of that key. It runs before anything of the request
+// is parsed.
 func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 	if len(ctx.Operation().Security) == 0 {
 		next(ctx)
 		return
 	}
-	r, _ := humachi.Unwrap(ctx)
-	value, err := keyOf(r.Header)
+	r, w := humachi.Unwrap(ctx)
+	key, id, err := a.identify(r)
 	if err != nil {
-		edge.WriteHumaError(a.huma, ctx, err)
-		return
-	}
-	key, err := a.Store.AuthenticateKey(ctx.Context(), apikey.Hash(value))
-	if err != nil {
+		if fault.Is(err, fault.MissingAPIKey) || fault.Is(err, fault.InvalidAPIKey) {
+			err = a.Limits.Failed(ctx.Context(), w.Header(), a.Proxies.Client(r), err)
+		}
 		edge.WriteHumaError(a.huma, ctx, err)
 		return
 	}
 	ex := edge.From(ctx.Context())
 	ex.Note(slog.Int64("org_id", key.OrgID), slog.Int64("key_id", key.ID))
 	ex.Belongs("key " + strconv.FormatInt(key.ID, 10))
+	if err := a.Limits.Admit(ctx.Context(), w.Header(), limit.Key, id, cost(ctx.Operation().OperationID)); err != nil {
+		edge.WriteHumaError(a.huma, ctx, err)
+		return
+	}
+	charge := edge.Meter(r, func(bytes int64) {
+		a.Limits.Charge(ctx.Context(), w.Header(), limit.Key, id, edge.BodyCost(bytes))
+	})
+	defer charge()
 	next(huma.WithValue(ctx, keyContext{}, key))
+}
+
+// identify returns the key that the request came with, and the id of its bucket.
+func (a *api) identify(r *http.Request) (key store.APIKey, bucket string, err error) {
+	value, err := keyOf(r.Header)
+	if err != nil {
+		return key, "", err
+	}
+	hash := apikey.Hash(value)
+	key, err = a.Store.AuthenticateKey(r.Context(), hash)
+	return key, edge.KeyID(hash), err
 }
 
 // caller returns the key that the request came with.

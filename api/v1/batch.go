@@ -3,6 +3,9 @@ package v1
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/api/internal/wirejson"
@@ -31,17 +34,19 @@ type createItem struct {
 // the item: taking the last one would drop what somebody meant.
 func decodeBatch(body []byte) ([]seeding.Item, error) {
 	b := batch{}
-	b.object("the body", body, "tasks", b.readTasks)
+	b.object("the body", body, property{name: "tasks", required: true, read: b.readTasks})
 	if b.err != nil {
 		return nil, fault.New(fault.Validation, "%s", b.err)
 	}
 	return b.items, nil
 }
 
-// batch is one decodeBatch under way; it ends at the first error.
+// batch is one body under way; it ends at the first error.
 type batch struct {
 	items []seeding.Item
-	err   error
+	// size is file_size_bytes of an upload; nil when it is not given.
+	size *int64
+	err  error
 }
 
 func (b *batch) fail(format string, args ...any) bool {
@@ -51,29 +56,49 @@ func (b *batch) fail(format string, args ...any) bool {
 	return false
 }
 
-// object reads an object that has exactly one property.
-func (b *batch) object(where string, data []byte, property string, read func(value []byte) bool) bool {
+// property is one that an object may have, and what reads its value.
+type property struct {
+	name     string
+	required bool
+	read     func(value []byte) bool
+}
+
+// object reads an object that has these properties and no others.
+func (b *batch) object(where string, data []byte, properties ...property) bool {
 	if wirejson.Shape(data) != '{' {
-		return b.fail("%s must be an object with %q, got %s", where, property, wirejson.Describe(data))
+		return b.fail("%s must be an object with %s, got %s", where, names(properties), wirejson.Describe(data))
 	}
-	var found []byte
+	found := make([][]byte, len(properties))
 	wirejson.Members(data, func(key string, value []byte) bool {
+		i := slices.IndexFunc(properties, func(p property) bool { return p.name == key })
 		switch {
-		case key != property:
-			return b.fail("%s has the unknown property %s; expected only %q", where, edge.Quote(key), property)
-		case found != nil:
-			return b.fail("%s has %q twice", where, property)
+		case i < 0:
+			return b.fail("%s has the unknown property %s; expected only %s", where, edge.Quote(key), names(properties))
+		case found[i] != nil:
+			return b.fail("%s has %q twice", where, key)
 		}
-		found = value
+		found[i] = value
 		return true
 	})
-	switch {
-	case b.err != nil:
-		return false
-	case found == nil:
-		return b.fail("%s must have %q", where, property)
+	for i, p := range properties {
+		switch {
+		case b.err != nil:
+			return false
+		case found[i] != nil:
+			p.read(found[i])
+		case p.required:
+			b.fail("%s must have %q", where, p.name)
+		}
 	}
-	return read(found)
+	return b.err == nil
+}
+
+func names(properties []property) string {
+	quoted := make([]string, len(properties))
+	for i, p := range properties {
+		quoted[i] = strconv.Quote(p.name)
+	}
+	return strings.Join(quoted, " and ")
 }
 
 func (b *batch) readTasks(value []byte) bool {
@@ -92,13 +117,13 @@ func (b *batch) readItem(value []byte) bool {
 	if i == maxTasks {
 		return b.fail("tasks must have 1 to %d items, got more; send them in several requests", maxTasks)
 	}
-	return b.object(fmt.Sprintf("tasks[%d]", i), value, "fields", func(fields []byte) bool {
+	return b.object(fmt.Sprintf("tasks[%d]", i), value, property{name: "fields", required: true, read: func(fields []byte) bool {
 		if wirejson.Shape(fields) != '{' {
 			return b.fail("tasks[%d].fields must be an object, got %s", i, wirejson.Describe(fields))
 		}
 		b.items = append(b.items, readFields(fields))
 		return true
-	})
+	}})
 }
 
 func readFields(fields []byte) seeding.Item {

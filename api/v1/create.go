@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,17 +20,17 @@ import (
 
 // Result is the outcome of a creation (spec section 2).
 type Result struct {
-	SuccessCount int                 `json:"success_count" doc:"Tasks created."`
-	ErrorCount   int                 `json:"error_count" doc:"Items that became no task."`
-	Errors       []seeding.ItemError `json:"errors" doc:"Ordered by index, then by field name; field_name is empty when an item as a whole is meant."`
-	TaskIDs      []int64             `json:"task_ids" doc:"Ids of the created tasks, in the order of their items."`
+	SuccessCount int                 `json:"success_count" minimum:"0" maximum:"5000" doc:"Tasks created."`
+	ErrorCount   int                 `json:"error_count" minimum:"0" maximum:"5000" doc:"Items that became no task."`
+	Errors       []seeding.ItemError `json:"errors" maxItems:"105000" doc:"At most 21 for each item. Ordered by index, then by field name; field_name is empty when an item as a whole is meant."`
+	TaskIDs      []int64             `json:"task_ids" maxItems:"5000" doc:"Ids of the created tasks, in the order of their items."`
 }
 
 // FailedResult is the answer when every item failed: an error that carries the
 // result too.
 type FailedResult struct {
-	Error   string `json:"error" enum:"validation_error"`
-	Message string `json:"message"`
+	Error   string `json:"error" enum:"validation_error" doc:"Machine-readable code."`
+	Message string `json:"message" doc:"How many failed, and the first error."`
 	Result
 }
 
@@ -213,11 +214,14 @@ func replay(earlier *store.Answer) *createOutput {
 	return out
 }
 
-// encode writes an answer; its types hold nothing that JSON cannot.
+// encode writes an answer; its types hold nothing that JSON cannot. Addresses
+// in it stay readable: "&" is not escaped as for HTML.
 func encode(v any) []byte {
-	body, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		panic(fmt.Errorf("encode answer: %w", err))
 	}
-	return body
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -23,7 +23,9 @@ func (a *api) registerHealth() {
 		Summary:     "Check that the service answers",
 		Description: "Needs no key and touches nothing behind the service.",
 	}
-	edge.Describe(a.huma, &op, reflect.TypeFor[Error]())
+	edge.Describe(a.huma, &op, reflect.TypeFor[Error](), http.StatusTooManyRequests)
+	delete(op.Responses, "500") // there is nothing that could fail
+	delete(op.Responses, "503")
 	huma.Register(a.huma, op, func(context.Context, *struct{}) (*healthOutput, error) {
 		return &healthOutput{Body: Health{Status: "ok"}}, nil
 	})

@@ -18,8 +18,8 @@ type Field struct {
 	Name        string `json:"name" doc:"The key to use inside fields."`
 	Title       string `json:"title" doc:"The label that people see; never a key."`
 	Type        string `json:"type" doc:"The field type, such as short_text or select."`
-	Required    bool   `json:"required"`
-	Description string `json:"description"`
+	Required    bool   `json:"required" doc:"Whether an item without it is refused."`
+	Description string `json:"description" doc:"What people are told about it; may be empty."`
 	FormatHint  any    `json:"format_hint" doc:"A list of texts exactly when the set of values is closed, else a short text."`
 	JSONSchema  any    `json:"json_schema" doc:"A JSON Schema 2020-12 fragment for a value that is not null."`
 	Example     any    `json:"example" doc:"A value that is accepted; null when the rules leave none to find."`

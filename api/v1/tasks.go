@@ -15,19 +15,19 @@ import (
 
 // NodeSummary counts the nodes of a task (spec section 3).
 type NodeSummary struct {
-	Total      int `json:"total" doc:"All nodes that apply to the task."`
-	Finished   int `json:"finished"`
-	InProgress int `json:"in_progress" doc:"Available, claimed, submitted, escalated or quarantined."`
-	Pending    int `json:"pending" doc:"Pending or deferred."`
+	Total      int `json:"total" minimum:"0" maximum:"200" doc:"All nodes that apply to the task."`
+	Finished   int `json:"finished" minimum:"0" maximum:"200" doc:"Done."`
+	InProgress int `json:"in_progress" minimum:"0" maximum:"200" doc:"Available, claimed, submitted, escalated or quarantined."`
+	Pending    int `json:"pending" minimum:"0" maximum:"200" doc:"Pending or deferred."`
 }
 
 // Task is the status of a task (spec section 2).
 type Task struct {
-	ID          int64       `json:"id"`
-	Status      string      `json:"status" enum:"pending,in_progress,finished,failed,paused,escalated,quarantined"`
-	NodeSummary NodeSummary `json:"node_summary"`
-	CreatedAt   time.Time   `json:"created_at"`
-	UpdatedAt   time.Time   `json:"updated_at"`
+	ID          int64       `json:"id" minimum:"1" doc:"What task_ids of a creation named."`
+	Status      string      `json:"status" enum:"pending,in_progress,finished,failed,paused,escalated,quarantined" doc:"Where the task stands; finished and failed are final."`
+	NodeSummary NodeSummary `json:"node_summary" doc:"The task's nodes, counted."`
+	CreatedAt   time.Time   `json:"created_at" doc:"UTC."`
+	UpdatedAt   time.Time   `json:"updated_at" doc:"When anything of it last changed, UTC."`
 }
 
 func newTask(t store.Task) Task {
@@ -39,9 +39,9 @@ func newTask(t store.Task) Task {
 
 // TaskPage is one page of a list (spec section 2).
 type TaskPage struct {
-	Tasks      []Task  `json:"tasks" doc:"Newest first."`
+	Tasks      []Task  `json:"tasks" maxItems:"200" doc:"Newest first."`
 	NextCursor *string `json:"next_cursor" doc:"Send it as cursor to get the next page; null on the last one."`
-	HasMore    bool    `json:"has_more"`
+	HasMore    bool    `json:"has_more" doc:"Whether there is a next page."`
 }
 
 // Conditional is embedded by operations that answer 304.

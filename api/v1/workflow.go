@@ -13,11 +13,11 @@ import (
 
 // Workflow is the metadata of a workflow (spec section 2).
 type Workflow struct {
-	WorkflowID int64     `json:"workflow_id" doc:"The id of the path."`
+	WorkflowID int64     `json:"workflow_id" minimum:"1" doc:"The id of the path."`
 	Name       string    `json:"name" doc:"Its name in the web app."`
 	Status     string    `json:"status" enum:"DRAFT,ACTIVE,PAUSED,COMPLETED,ARCHIVED,PENDING_ACTIVATION" doc:"Tasks can be created while it is ACTIVE or PAUSED."`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
+	CreatedAt  time.Time `json:"created_at" doc:"UTC."`
+	UpdatedAt  time.Time `json:"updated_at" doc:"When its name, status or version last changed, UTC."`
 }
 
 // InWorkflow is embedded by every operation on a workflow. Its name is

@@ -48,7 +48,7 @@ func newRegistry(st *store.Store) *prometheus.Registry {
 // listener that callers of the API do not reach.
 func metricsServer(reg *prometheus.Registry, ready http.Handler) *http.Server {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.Handle("GET /readyz", ready)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

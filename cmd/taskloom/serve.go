@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taskloom/taskloom/api"
+	"github.com/taskloom/taskloom/internal/limit"
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
@@ -37,6 +38,13 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	defer p.close()
+	limits, err := limit.New(limit.Options{
+		Rates: p.config.RateLimits.Rates(), RedisURL: p.config.RedisURL.Reveal(), Log: p.log,
+	})
+	if err != nil {
+		return err
+	}
+	defer limits.Close()
 	l, err := listen(ctx, "ADDR", p.config.Addr)
 	if err != nil {
 		return err
@@ -44,7 +52,8 @@ func (a *app) serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: api.New(api.Deps{
 			Store: p.store, Logger: p.log, SecretKey: p.config.Key(), PublicURL: p.config.PublicURL,
-			TrustedProxies: p.config.Proxies(), Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
+			TrustedProxies: p.config.Proxies(), Limits: limits, Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
+			Uploads: p.uploads(), Links: p.links(),
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       bodyTimeout,

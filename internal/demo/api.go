@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -49,15 +50,31 @@ type refusal struct {
 	Call    string
 	Code    string `json:"error"`
 	Message string `json:"message"`
+	// RetryAfter is how many seconds to wait, with 429.
+	RetryAfter int `json:"retry_after"`
 }
 
 func (r *refusal) Error() string {
 	return fmt.Sprintf("%s: %d %s: %s", r.Call, r.Status, r.Code, r.Message)
 }
 
-// call sends one request and decodes the answer; false when there is no
-// content.
+// call sends a request and decodes the answer; false when there is no content.
+// Where there is a limit, it waits as it is told and sends the request again.
 func (a *api) call(ctx context.Context, method, path string, in, out any) (bool, error) {
+	for {
+		some, err := a.send(ctx, method, path, in, out)
+		refused, ok := errors.AsType[*refusal](err)
+		if !ok || refused.Status != http.StatusTooManyRequests {
+			return some, err
+		}
+		if err := wait(ctx, time.Duration(max(1, refused.RetryAfter))*time.Second); err != nil {
+			return false, err
+		}
+	}
+}
+
+// send sends one request.
+func (a *api) send(ctx context.Context, method, path string, in, out any) (bool, error) {
 	var body io.Reader
 	if in != nil {
 		doc, err := json.Marshal(in)

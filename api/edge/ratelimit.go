@@ -1,0 +1,112 @@
+package edge
+
+import (
+	"context"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/limit"
+)
+
+// Limits puts rate limits on requests: it tells callers in headers how they
+// stand and refuses what is too much. Headers are advice; Retry-After is what
+// counts.
+type Limits struct {
+	limiter *limit.Limiter
+	refused *prometheus.CounterVec
+}
+
+// NewLimits registers the metrics, if there are limits. Both may be nil.
+func NewLimits(l *limit.Limiter, reg prometheus.Registerer) *Limits {
+	limits := &Limits{limiter: l, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "taskloom_rate_limited_total",
+		Help: "Requests that were refused because a bucket was full.",
+	}, []string{"bucket"})}
+	if l == nil || reg == nil {
+		return limits
+	}
+	for _, b := range []limit.Bucket{limit.Key, limit.Address, limit.FailedAuth} {
+		limits.refused.WithLabelValues(string(b)) // from zero on, for rates
+	}
+	reg.MustRegister(limits.refused, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "taskloom_rate_limit_store_up",
+		Help: "1 when requests can be counted, 0 while Redis does not answer.",
+	}, func() float64 {
+		if l.Up() {
+			return 1
+		}
+		return 0
+	}))
+	return limits
+}
+
+// Admit counts a request against a bucket. The error refuses it. While counts
+// are not to be had, everybody is admitted.
+func (l *Limits) Admit(ctx context.Context, h http.Header, b limit.Bucket, id string, cost int64) error {
+	d := l.limiter.Take(ctx, b, id, cost)
+	advise(h, d)
+	if !d.Reached {
+		return nil
+	}
+	return l.refuse(ctx, d, "too many requests")
+}
+
+// Failed counts a failed authentication against its sender's address and
+// returns what the answer is: err, or that there were too many. While counts are
+// not to be had, nobody may go on guessing.
+func (l *Limits) Failed(ctx context.Context, h http.Header, client netip.Addr, err error) error {
+	d := l.limiter.Take(ctx, limit.FailedAuth, Network(client), 1)
+	advise(h, d)
+	if !d.Reached && !d.Unknown {
+		return err
+	}
+	return l.refuse(ctx, d, "too many requests without a valid API key from this address; check the key")
+}
+
+// Charge counts what a request turned out to cost beyond what it was admitted
+// for.
+func (l *Limits) Charge(ctx context.Context, h http.Header, b limit.Bucket, id string, cost int64) {
+	if cost > 0 {
+		advise(h, l.limiter.Charge(ctx, b, id, cost))
+	}
+}
+
+func (l *Limits) refuse(ctx context.Context, d limit.Decision, what string) error {
+	l.refused.WithLabelValues(string(d.Bucket)).Inc()
+	From(ctx).Note(slog.String("rate_limited", string(d.Bucket)))
+	wait, unit := d.Seconds(), "seconds"
+	if wait == 1 {
+		unit = "second"
+	}
+	return fault.New(fault.RateLimited, "%s; wait %d %s", what, wait, unit).After(time.Duration(wait) * time.Second)
+}
+
+// advise tells the caller how they stand (draft-ietf-httpapi-ratelimit-headers).
+func advise(h http.Header, d limit.Decision) {
+	if !d.Counted() {
+		return
+	}
+	h.Set("RateLimit-Policy", d.Policy())
+	h.Set("RateLimit", d.State())
+}
+
+// KeyID names the bucket of an API key, of which hash is what the database
+// stores. The key itself leaves the process nowhere.
+func KeyID(hash [32]byte) string { return hex.EncodeToString(hash[:16]) }
+
+// Network is whom an address counts for. A household has a whole IPv6 /64.
+func Network(a netip.Addr) string {
+	const household = 64
+	if a.Is6() {
+		if p, err := a.Prefix(household); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
+}
