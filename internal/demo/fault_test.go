@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/taskloom/taskloom/internal/stacktest"
 	"github.com/taskloom/taskloom/internal/task"
 )
 
@@ -46,10 +47,10 @@ func TestNothingIsLostWhenPartsAreKilled(t *testing.T) {
 	}
 	t.Logf("TASKLOOM_FAULT_SEED=%d", seed)
 
-	s := newStack(t)
+	s := &stack{Stack: stacktest.Start(t, stacktest.Options{Document: Document, ServeEnv: []string{"RATE_LIMIT_KEY=off"}}), t: t}
 	ctx := t.Context()
 	pipelineID := s.prepare()
-	key := s.key()
+	key := s.NewKey("demo", "fault", "admin@demo.test")
 
 	h := newHistory()
 	work, stopWork := context.WithCancel(ctx)
@@ -57,7 +58,7 @@ func TestNothingIsLostWhenPartsAreKilled(t *testing.T) {
 	people, pctx := errgroup.WithContext(work)
 	for i, email := range append(append([]string{}, Contributors...), Reviewers...) {
 		w := &worker{
-			h: h, role: "contributor", api: newAPI(s.addr, "", pipelineID).session(),
+			h: h, role: "contributor", api: newAPI(s.URL, "", pipelineID).session(),
 			rand: rand.New(rand.NewPCG(seed, uint64(i))),
 		}
 		if i >= len(Contributors) {
@@ -66,15 +67,21 @@ func TestNothingIsLostWhenPartsAreKilled(t *testing.T) {
 		people.Go(func() error { return w.live(pctx, email) })
 	}
 	people.Go(func() error {
-		return h.create(pctx, newAPI(s.addr, key, pipelineID), faultBatches, faultBatchSize)
+		return h.create(pctx, newAPI(s.URL, key, pipelineID), faultBatches, faultBatchSize)
 	})
 
 	s.faults(pctx, seed, h)
-	s.finished(pctx, h, newAPI(s.addr, key, pipelineID))
+	s.finished(pctx, h, newAPI(s.URL, key, pipelineID))
 	stopWork()
 	require.NoError(t, people.Wait())
 	t.Logf("%d calls acknowledged, %d unknown and repeated, %d faults", h.ops.Load(), h.unknown.Load(), faults)
 	s.check(h, pipelineID)
+}
+
+// stack is the product with what this test does to it.
+type stack struct {
+	*stacktest.Stack
+	t *testing.T
 }
 
 // prepare returns the pipeline, shortens its leases so that abandoned claims
@@ -82,10 +89,7 @@ func TestNothingIsLostWhenPartsAreKilled(t *testing.T) {
 // first delete of a row only makes it due again.
 func (s *stack) prepare() (pipelineID int64) {
 	s.t.Helper()
-	ctx := s.t.Context()
-	pool := s.st.Pool()
-	require.NoError(s.t, pool.QueryRow(ctx, `SELECT id FROM pipelines WHERE name = $1`, Pipeline).Scan(&pipelineID))
-	_, err := pool.Exec(ctx, `
+	_, err := s.Store().Pool().Exec(s.t.Context(), `
 		CREATE FUNCTION short_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.lease_seconds := 3; RETURN NEW; END $$;
 		CREATE TRIGGER short_lease BEFORE INSERT ON task_nodes FOR EACH ROW EXECUTE FUNCTION short_lease();
 		CREATE FUNCTION deliver_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -95,7 +99,7 @@ func (s *stack) prepare() (pipelineID int64) {
 		END $$;
 		CREATE TRIGGER deliver_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION deliver_twice();`)
 	require.NoError(s.t, err)
-	return pipelineID
+	return s.Applied.Pipeline(Pipeline)
 }
 
 // faults injects them one after the other, each after some calls got through.
@@ -106,10 +110,10 @@ func (s *stack) faults(ctx context.Context, seed uint64, h *history) {
 		name string
 		do   func()
 	}{
-		{"kill -9 worker", s.worker.kill},
-		{"kill -9 serve", s.serve.kill},
-		{"kill -9 temporal", func() { _ = syscall.Kill(s.pid("temporal"), syscall.SIGKILL) }},
-		{"immediate stop of postgres", func() { _ = syscall.Kill(s.pid("postgres"), syscall.SIGQUIT) }},
+		{"kill -9 worker", s.Worker.Kill},
+		{"kill -9 serve", s.Serve.Kill},
+		{"kill -9 temporal", func() { s.Signal("temporal", syscall.SIGKILL) }},
+		{"immediate stop of postgres", func() { s.Signal("postgres", syscall.SIGQUIT) }},
 		{"terminate runs", func() { s.terminate(ctx, r, h) }},
 	}
 	for n := range faults {
@@ -133,7 +137,7 @@ func (s *stack) terminate(ctx context.Context, r *rand.Rand, h *history) {
 	ids := h.ids()
 	for range min(10, len(ids)) {
 		tctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-		_ = s.tc.TerminateWorkflow(tctx, "task/"+strconv.FormatInt(ids[r.IntN(len(ids))], 10), "", "fault test")
+		_ = s.Temporal().TerminateWorkflow(tctx, "task/"+strconv.FormatInt(ids[r.IntN(len(ids))], 10), "", "fault test")
 		cancel()
 	}
 }
@@ -146,7 +150,7 @@ func (s *stack) allFinished(ctx context.Context, h *history) bool {
 		return false
 	}
 	var open int
-	err := s.st.Pool().QueryRow(ctx, `SELECT count(*) FROM tasks WHERE status <> $1`, task.Finished).Scan(&open)
+	err := s.Store().Pool().QueryRow(ctx, `SELECT count(*) FROM tasks WHERE status <> $1`, task.Finished).Scan(&open)
 	return err == nil && open == 0
 }
 
@@ -163,7 +167,7 @@ func (s *stack) finished(ctx context.Context, h *history, a *api) {
 	}))
 	require.Equal(s.t, len(ids), n)
 	require.Eventually(s.t, func() bool {
-		st, err := s.st.OutboxStats(ctx)
+		st, err := s.Store().OutboxStats(ctx)
 		return err == nil && st.Rows == 0 && st.Lagging == 0
 	}, healDeadline, 100*time.Millisecond, "the outbox does not drain")
 }
@@ -172,15 +176,15 @@ func (s *stack) finished(ctx context.Context, h *history, a *api) {
 func (s *stack) check(h *history, pipelineID int64) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	found, err := s.st.CheckInvariants(ctx, true)
+	found, err := s.Store().CheckInvariants(ctx, true)
 	require.NoError(s.t, err)
 	require.Empty(s.t, found)
-	found, _, err = s.st.CheckJournal(ctx, 0, 100_000)
+	found, _, err = s.Store().CheckJournal(ctx, 0, 100_000)
 	require.NoError(s.t, err)
 	require.Empty(s.t, found)
 
 	var tasks int
-	require.NoError(s.t, s.st.Pool().QueryRow(ctx, `SELECT count(*) FROM tasks WHERE pipeline_id = $1`, pipelineID).Scan(&tasks))
+	require.NoError(s.t, s.Store().Pool().QueryRow(ctx, `SELECT count(*) FROM tasks WHERE pipeline_id = $1`, pipelineID).Scan(&tasks))
 	require.Equal(s.t, faultBatches*faultBatchSize, tasks, "every batch once, however often it was sent")
 	require.Len(s.t, h.tasks, tasks, "every acknowledged task is there")
 	for claim := range h.handed {
@@ -193,17 +197,6 @@ func (s *stack) check(h *history, pipelineID int64) {
 
 func (s *stack) submissions(claim string) (n int) {
 	s.t.Helper()
-	require.NoError(s.t, s.st.Pool().QueryRow(s.t.Context(), `SELECT count(*) FROM submissions WHERE claim_id = $1`, claim).Scan(&n))
+	require.NoError(s.t, s.Store().Pool().QueryRow(s.t.Context(), `SELECT count(*) FROM submissions WHERE claim_id = $1`, claim).Scan(&n))
 	return n
-}
-
-// key makes an API key with the product's own command.
-func (s *stack) key() string {
-	s.t.Helper()
-	var out struct {
-		Value string `json:"value"`
-	}
-	s.command(&out, "key", "create", "--org", "demo", "--name", "fault", "--created-by", "admin@demo.test", "--expires", "never", "--output", "json")
-	require.Len(s.t, out.Value, 48)
-	return out.Value
 }

@@ -1,0 +1,80 @@
+package stacktest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// program is a process that says in which run it is and then stays.
+func program(t *testing.T) *Process {
+	t.Helper()
+	sh, err := exec.LookPath("sh")
+	require.NoError(t, err)
+	return newProcess(t, filepath.Join(t.TempDir(), "log"), sh,
+		[]string{"-c", `echo "runs with ${EXTRA:-nothing}"; exec sleep 600`}, []string{"PATH=" + os.Getenv("PATH")})
+}
+
+func runs(p *Process) int { return strings.Count(p.Log(), "runs with") }
+
+func waitForRuns(t *testing.T, p *Process, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return runs(p) == n }, 10*time.Second, 5*time.Millisecond)
+}
+
+func TestAKilledProcessComesBack(t *testing.T) {
+	t.Parallel()
+	p := program(t)
+	p.Start()
+	waitForRuns(t, p, 1)
+	first := p.Pid()
+	p.Kill()
+	waitForRuns(t, p, 2)
+	require.NotEqual(t, first, p.Pid())
+}
+
+func TestAHaltedProcessStaysAway(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*Process){"Halt": (*Process).Halt, "Stop": (*Process).Stop} {
+		p := program(t)
+		p.Start("EXTRA=this")
+		waitForRuns(t, p, 1)
+		end(p)
+		require.NoDirExists(t, "/proc/"+strconv.Itoa(p.Pid()), name)
+		p.Start()
+		waitForRuns(t, p, 2)
+		require.Equal(t, "runs with this\nruns with nothing\n", p.Log(), name)
+		p.Stop()
+		p.Stop()
+	}
+}
+
+func TestMemoryOfAProcess(t *testing.T) {
+	t.Parallel()
+	m := MemoryOf(t, os.Getpid())
+	require.Greater(t, m.Now, int64(1<<20))
+	require.GreaterOrEqual(t, m.Peak, m.Now)
+}
+
+func TestParseMemory(t *testing.T) {
+	t.Parallel()
+	m, err := parseMemory("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\nThreads:\t1\n")
+	require.NoError(t, err)
+	require.Equal(t, Memory{Now: 1 << 20, Peak: 2 << 20}, m)
+	m, err = parseMemory("Name:\tx\nState:\tZ (zombie)\n")
+	require.NoError(t, err)
+	require.Zero(t, m)
+	_, err = parseMemory("VmRSS: lots\n")
+	require.ErrorContains(t, err, "VmRSS")
+}
+
+func TestRootIsTheRepository(t *testing.T) {
+	t.Parallel()
+	require.FileExists(t, filepath.Join(Root(t), "internal", "stacktest", "parts.go"))
+}
