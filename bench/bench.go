@@ -21,6 +21,8 @@ type bench struct {
 	part        string
 	profile     *profile
 	large       *world
+	dir         string // for files; see directory
+	blind       bool   // the note about DEV_DIR is made
 	cleanups    []func()
 }
 

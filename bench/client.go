@@ -33,6 +33,12 @@ func (w *world) integrator() *apiClient {
 	return c
 }
 
+// newAPIClient is an integrator of a deployment.
+func newAPIClient(base, key string) *apiClient {
+	w := &world{base: base, key: key}
+	return w.integrator()
+}
+
 // as is the client of a logged-in person; it shares the connections.
 func (c *apiClient) as(p person) *apiClient {
 	h := http.Header{}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -25,6 +26,8 @@ type machine struct {
 	Postgres   string            `json:"postgres"`
 	Settings   map[string]string `json:"postgres_settings"`
 	Modules    map[string]string `json:"modules"`
+	Tools      map[string]string `json:"tools"`
+	LSCPU      []string          `json:"lscpu,omitempty"`
 	Revision   string            `json:"revision,omitempty"`
 	LoadBefore string            `json:"load_before"`
 	LoadAfter  string            `json:"load_after"`
@@ -42,18 +45,21 @@ func describeMachine(ctx context.Context, databaseURL string) (machine, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {
 			switch d.Path {
-			case "github.com/jackc/pgx/v5", "go.temporal.io/sdk", "github.com/danielgtaylor/huma/v2":
+			case "github.com/jackc/pgx/v5", "go.temporal.io/sdk", "github.com/danielgtaylor/huma/v2", "github.com/aws/aws-sdk-go-v2/service/s3",
+				"github.com/tsenart/vegeta/v12":
 				m.Modules[d.Path] = d.Version
 			}
 		}
 	}
+	m.Tools, m.LSCPU = toolVersions(ctx), output(ctx, "lscpu")
 	conn, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
 		return m, fmt.Errorf("connect to Postgres: %w", err)
 	}
 	defer conn.Close(ctx)
 	rows, _ := conn.Query(ctx, `SELECT name, current_setting(name) FROM pg_settings WHERE name IN
-		('server_version', 'fsync', 'synchronous_commit', 'shared_buffers', 'max_wal_size', 'wal_compression', 'jit')`)
+		('server_version', 'fsync', 'synchronous_commit', 'shared_buffers', 'max_wal_size', 'wal_compression', 'jit')
+		OR source IN ('configuration file', 'command line')`)
 	var name, value string
 	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error {
 		m.Settings[name] = value
@@ -62,6 +68,23 @@ func describeMachine(ctx context.Context, databaseURL string) (machine, error) {
 	m.Postgres = m.Settings["server_version"]
 	delete(m.Settings, "server_version")
 	return m, err
+}
+
+// toolVersions asks the programs of the ingestion script, where they are.
+func toolVersions(ctx context.Context) map[string]string {
+	versions := map[string]string{}
+	for name, args := range map[string][]string{"unzip": {"-v"}, "rclone": {"version"}, "psql": {"--version"}} {
+		if lines := output(ctx, name, args...); len(lines) > 0 {
+			versions[name] = lines[0]
+		}
+	}
+	return versions
+}
+
+// output is what a program prints; nothing where there is no such program.
+func output(ctx context.Context, name string, args ...string) []string {
+	raw, _ := exec.CommandContext(ctx, name, args...).Output() // as just said
+	return strings.FieldsFunc(string(raw), func(r rune) bool { return r == '\n' })
 }
 
 // loadAverage is the machine's load over the last minute.

@@ -25,7 +25,10 @@ func percentile(samples []float64, p float64) float64 {
 	if len(samples) == 0 {
 		return math.NaN()
 	}
-	sorted := slices.Sorted(slices.Values(samples))
+	return quantile(slices.Sorted(slices.Values(samples)), p)
+}
+
+func quantile(sorted []float64, p float64) float64 {
 	at := p / 100 * float64(len(sorted)-1)
 	low := int(at)
 	if low+1 == len(sorted) {
@@ -36,14 +39,22 @@ func percentile(samples []float64, p float64) float64 {
 
 // latencies are percentiles of single requests.
 type latencies struct {
-	P50 float64 `json:"p50"`
-	P95 float64 `json:"p95"`
-	P99 float64 `json:"p99"`
-	N   int     `json:"n"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P95  float64 `json:"p95"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p999"`
+	Max  float64 `json:"max"`
+	N    int     `json:"n"`
 }
 
 func latenciesOf(samples []float64) *latencies {
+	if len(samples) == 0 { // JSON has no NaN
+		return &latencies{}
+	}
+	sorted := slices.Sorted(slices.Values(samples))
 	return &latencies{
-		P50: percentile(samples, 50), P95: percentile(samples, 95), P99: percentile(samples, 99), N: len(samples),
+		P50: quantile(sorted, 50), P90: quantile(sorted, 90), P95: quantile(sorted, 95), P99: quantile(sorted, 99),
+		P999: quantile(sorted, 99.9), Max: sorted[len(sorted)-1], N: len(sorted),
 	}
 }
