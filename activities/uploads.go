@@ -20,6 +20,7 @@ import (
 type UploadStore interface {
 	// LoadUpload fails with fault.NotFound when there is no such upload.
 	LoadUpload(ctx context.Context, id uuid.UUID) (store.Upload, error)
+	ClearUploadRows(ctx context.Context, id uuid.UUID) error
 	SaveUploadRows(ctx context.Context, id uuid.UUID, rows []store.UploadRow) error
 	SaveUploadPlan(ctx context.Context, id uuid.UUID, plan store.UploadPlan) error
 	// WaitingRows returns the rows that are not done, in their order.
@@ -48,6 +49,8 @@ type Objects interface {
 	Put(ctx context.Context, key, contentType string, size int64, body io.Reader) error
 	// Delete succeeds for what is not there.
 	Delete(ctx context.Context, key string) error
+	// List returns the first keys with the prefix that come after one of them.
+	List(ctx context.Context, prefix, after string) ([]string, error)
 }
 
 // UploadsAtOnce is how many archives one worker reads at a time: each keeps its

@@ -83,6 +83,7 @@ func (i *ingestion) batch(ctx context.Context, waiting []store.UploadRow) (int, 
 		case err != nil:
 			return 0, errors.Join(failed, err)
 		}
+		i.keep(files)
 		return len(b.rows), failed
 	}
 	return 0, fault.New(fault.Unavailable, "the workflow is published too often to create its tasks; the batch is tried again")
@@ -144,9 +145,11 @@ func (b *batch) abandon() {
 	}
 }
 
-func (i *ingestion) fileKey(id uuid.UUID) string {
-	return fmt.Sprintf("org/%d/files/%s", i.upload.OrgID, id)
-}
+func (i *ingestion) fileKey(id uuid.UUID) string { return filesPrefix(i.upload) + id.String() }
+
+// filesPrefix begins the keys of all files of an upload, so that those which no
+// task came to have are found again.
+func filesPrefix(u store.Upload) string { return fmt.Sprintf("org/%d/files/%s/", u.OrgID, u.ID) }
 
 // messageOf is what the caller of an upload reads of an error.
 func messageOf(err error) string {

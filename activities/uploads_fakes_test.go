@@ -71,6 +71,19 @@ func (s *shelf) Put(ctx context.Context, key, _ string, size int64, body io.Read
 	return nil
 }
 
+// List returns two keys at a time, so that there are several pages.
+func (s *shelf) List(_ context.Context, prefix, after string) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(s.held)) {
+		if strings.HasPrefix(key, prefix) && key > after && len(keys) < 2 {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
 func (s *shelf) Delete(_ context.Context, key string) error {
 	if err := s.ask(s.onDelete, key); err != nil {
 		return err

@@ -25,6 +25,9 @@ import (
 const (
 	filesAtOnce = 16
 	largeBytes  = 64 << 20
+	// keptBytes is from which size on a stored file is remembered for rows of
+	// later batches that name it, too.
+	keptBytes = 1 << 20
 	largeAtOnce = 4
 )
 
@@ -92,9 +95,6 @@ var heads = sync.Pool{New: func() any { return new([sniffBytes]byte) }}
 // store unpacks one entry into the object store. What is wrong with the entry
 // is noted with it and no error.
 func (b *batch) store(ctx context.Context, f *batchFile) error {
-	if b.spent.Add(f.entry.Size) > b.Limits.TotalBytes {
-		return &unusable{"the archive unpacks to more bytes than are allowed; split it into several uploads"}
-	}
 	body, err := b.archive.Read(f.entry)
 	if err != nil {
 		return f.broken(err)
@@ -128,6 +128,16 @@ func (b *batch) store(ctx context.Context, f *batchFile) error {
 		SHA256: hex.EncodeToString(sum.Sum(nil)), ContentType: f.contentType.String(),
 	}
 	return nil
+}
+
+// keep remembers what later batches shall not read again.
+func (i *ingestion) keep(files map[*archive.Entry]*batchFile) {
+	for e, f := range files {
+		if bad := !f.stored && (f.problem != "" || f.contentType != nil); bad || f.stored && e.Size >= keptBytes {
+			f.fresh = false
+			i.kept[e] = f
+		}
+	}
 }
 
 // broken sorts out an error of reading the entry: its own fault is noted, that

@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,8 +75,9 @@ type ingestion struct {
 	upload  store.Upload
 	archive *archive.Archive
 	known   *shape
-	// spent counts the bytes that were unpacked.
-	spent atomic.Int64
+	// kept are entries that another batch shall not read again: bad ones, and
+	// large ones that are stored.
+	kept map[*archive.Entry]*batchFile
 	// orphans are files that were stored, but which no task has.
 	orphans []uuid.UUID
 }
@@ -89,9 +89,7 @@ func (a *Uploads) open(ctx context.Context, u store.Upload) (*ingestion, error) 
 	if err != nil {
 		return nil, ofArchive(err)
 	}
-	i := &ingestion{Uploads: a, upload: u, archive: found}
-	i.spent.Store(u.BytesDone)
-	return i, nil
+	return &ingestion{Uploads: a, upload: u, archive: found, kept: map[*archive.Entry]*batchFile{}}, nil
 }
 
 // rows works until every row is done, which it reports, or its time is over.

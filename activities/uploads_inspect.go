@@ -110,7 +110,9 @@ func (i *ingestion) derive(ctx context.Context, p *pipeline.Pipeline, plan *plan
 	for _, skipped := range ignored {
 		plan.skip(skipped.Path, skipped.Reason)
 	}
-	plan.RowsTotal = len(derived)
+	if err := i.Store.ClearUploadRows(ctx, i.upload.ID); err != nil {
+		return err
+	}
 	rows := make([]store.UploadRow, 0, min(len(derived), rowsAtOnce))
 	for n, d := range derived {
 		rows = append(rows, store.UploadRow{Index: n, Fields: d.Fields, Errors: derivedErrors(n, d)})
@@ -144,7 +146,6 @@ func (i *ingestion) survey(ctx context.Context, p *pipeline.Pipeline, plan *plan
 	if err != nil {
 		return err
 	}
-	plan.RowsTotal = i.upload.RowsTotal
 	for _, r := range rows {
 		i.note(p, r.Fields, plan)
 	}

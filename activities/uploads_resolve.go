@@ -81,6 +81,10 @@ func (b *batch) find(r *batchRow) (size int64) {
 		return 0
 	}
 	for _, e := range found {
+		if known := b.kept[e]; b.files[e] == nil && known != nil {
+			known.fields = nil // of another batch
+			b.files[e] = known
+		}
 		if b.files[e] == nil {
 			b.files[e] = &batchFile{entry: e, id: fileID(b.upload.ID, e.Name)}
 			size += e.Size

@@ -3,21 +3,26 @@ package activities
 import (
 	"context"
 	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 // sweepPage is how many uploads one look of the sweep takes up.
 const sweepPage = 100
 
-// SweepUploads ends uploads that were abandoned, deletes what is left of
-// archives that nobody needs, and rings the runs of uploads that stand still.
-// Each of the three goes on when another fails.
+// SweepUploads rings the runs of uploads that stand still, ends uploads that
+// were abandoned, and deletes what is left of archives that nobody needs. Each
+// of the three goes on when another fails.
 func (a *Uploads) SweepUploads(ctx context.Context) (SweepResult, error) {
 	defer keepAlive(ctx)()
 	var out SweepResult
-	expired := a.expire(ctx, &out)
-	swept := a.sweep(ctx, &out)
 	var rung error
 	out.Rung, rung = a.Store.RingStuckUploads(ctx)
+	expired := a.expire(ctx, &out)
+	swept := a.sweep(ctx, &out)
 	return out, outwardOf(ctx, errors.Join(expired, swept, rung))
 }
 
@@ -37,24 +42,73 @@ func (a *Uploads) expire(ctx context.Context, out *SweepResult) error {
 	}
 }
 
-// sweep deletes the archives of uploads to which nothing can be put any more.
+// sweep deletes what is left of uploads to which nothing can be put any more:
+// the archive, and files that no task came to have. What cannot be deleted now
+// does not keep the others.
 func (a *Uploads) sweep(ctx context.Context, out *SweepResult) error {
 	for {
 		left, err := a.Store.UploadsToSweep(ctx, sweepPage)
 		if err != nil {
 			return err
 		}
+		var failed []error
 		for _, u := range left {
-			if err := a.Objects.Delete(ctx, u.ObjectKey); err != nil {
-				return err // the next sweep goes on here
-			}
-			if err := a.Store.SweptUpload(ctx, u.ID); err != nil {
-				return err
+			if err := a.sweepOne(ctx, u); err != nil {
+				failed = append(failed, err)
+				continue
 			}
 			out.Swept++
 		}
-		if len(left) < sweepPage {
-			return nil
+		if len(left) < sweepPage || len(failed) > 0 {
+			return errors.Join(failed...)
 		}
 	}
+}
+
+func (a *Uploads) sweepOne(ctx context.Context, u store.Upload) error {
+	if err := a.Objects.Delete(ctx, u.ObjectKey); err != nil {
+		return err
+	}
+	prefix, after := filesPrefix(u), ""
+	for {
+		keys, err := a.Objects.List(ctx, prefix, after)
+		if err != nil {
+			return err
+		}
+		if len(keys) == 0 {
+			return a.Store.SweptUpload(ctx, u.ID)
+		}
+		if err := a.dropUnowned(ctx, u, prefix, keys); err != nil {
+			return err
+		}
+		after = keys[len(keys)-1]
+	}
+}
+
+// dropUnowned deletes the objects whose files no task has: their worker died,
+// or was stopped, before it wrote the rows.
+func (a *Uploads) dropUnowned(ctx context.Context, u store.Upload, prefix string, keys []string) error {
+	ids := make([]uuid.UUID, 0, len(keys))
+	for _, key := range keys {
+		if id, err := uuid.Parse(strings.TrimPrefix(key, prefix)); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	known, err := a.Store.FilesByID(ctx, u.OrgID, ids)
+	if err != nil {
+		return err
+	}
+	owned := make(map[string]bool, len(known))
+	for _, f := range known {
+		owned[f.Key] = true
+	}
+	for _, key := range keys {
+		if owned[key] {
+			continue
+		}
+		if err := a.Objects.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -69,7 +69,7 @@ func uploads() map[string]situation {
 		"completed":            confirmed(workedOff),
 		"failed": confirmed(func(t *testing.T, b *bench, id uuid.UUID) {
 			t.Helper()
-			plan(t, b, id, store.UploadPlan{RowsTotal: 2})
+			plan(t, b, id, store.UploadPlan{})
 			finish(t, b, id, store.UploadEnd{Status: store.UploadFailed, Reason: store.UploadArchive, Message: "the archive is no ZIP file"})
 		}),
 		"not_confirmed_in_time": expired, "no_longer_pending": expired,
@@ -153,7 +153,7 @@ func finish(t *testing.T, b *bench, id uuid.UUID, end store.UploadEnd) {
 func halfway(t *testing.T, b *bench, id uuid.UUID) {
 	t.Helper()
 	plan(t, b, id, store.UploadPlan{
-		RowsTotal: 2, BytesTotal: exampleArchive, SkippedCount: 1,
+		BytesTotal: exampleArchive, SkippedCount: 1,
 		Skipped: []store.UploadSkip{{Entry: "__MACOSX/._0001.png", Reason: "archive litter"}},
 	})
 	version, err := b.Store.Version(t.Context(), b.VersionID)

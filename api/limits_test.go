@@ -312,3 +312,17 @@ func metric(t *testing.T, reg *prometheus.Registry, name, label string) map[stri
 	}
 	return out
 }
+
+func TestMadeUpKeysDoNotEscapeTheAddress(t *testing.T) {
+	t.Parallel()
+	b := serve(t, dbtest.NewWorld(t), func(d *api.Deps) {
+		d.Limits = limit.Memory(limit.Rates{
+			limit.Key: {Limit: 100, Period: time.Hour}, limit.Address: {Limit: 2, Period: time.Hour},
+		})
+	})
+	for i := range 20 {
+		key := fmt.Sprintf("pk_live_%040x", i)
+		require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/api/v1/health", nil, with("X-API-Key", key)).Status)
+	}
+	fails(t, b.do(t, http.MethodGet, "/api/v1/health", nil, with("X-API-Key", fmt.Sprintf("pk_live_%040x", 20))), 429, "rate_limit_exceeded")
+}

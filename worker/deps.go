@@ -50,7 +50,7 @@ type UploadOutbox interface {
 	TakeUploads(ctx context.Context, n int) ([]store.UploadRing, error)
 	// DoneUpload leaves alone what was rung again meanwhile.
 	DoneUpload(ctx context.Context, id uuid.UUID, gen int64) error
-	RetryUpload(ctx context.Context, id uuid.UUID, in time.Duration, cause string) error
+	RetryUpload(ctx context.Context, id uuid.UUID, gen int64, in time.Duration, cause string) error
 }
 
 // Runs starts and signals runs: the part of client.Client that the dispatcher

@@ -28,7 +28,7 @@ import (
 
 // patience is how long a test waits for what must happen; it is never how
 // long it takes.
-const patience = 60 * time.Second
+const patience = 4 * time.Minute
 
 // floor is a world with a worker on a real Temporal and a real Postgres.
 type floor struct {

@@ -300,9 +300,8 @@ func TestATerminatedRunOfAnUploadIsRungAgain(t *testing.T) {
 	f.until("the run at work", func() bool { g.mu.Lock(); defer g.mu.Unlock(); return g.puts >= 2 })
 	require.NoError(t, f.c.TerminateWorkflow(t.Context(), workflows.UploadRunID(u.ID.String()), "", "test"))
 	f.exec(`UPDATE uploads SET updated_at = now() - interval '1 hour'`)
-	n, err := f.Store.RingStuckUploads(t.Context())
+	_, err := f.Store.RingStuckUploads(t.Context()) // unless the reconciler was faster
 	require.NoError(t, err)
-	require.Equal(t, 1, n)
 	close(hold)
 	got, _ := f.ends(u)
 	require.Equal(t, []int{5, 0}, []int{got.SuccessCount, got.ErrorCount})

@@ -56,7 +56,7 @@ func TestAKilledWorkerIsMissedAtOnceAndTheNextGoesOn(t *testing.T) {
 	f.until("progress", func() bool { got, _ := f.LoadUpload(t, u.ID); return got.SuccessCount > 0 })
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	require.Eventually(t, func() bool { return alive(f.ingest) == 0 }, 2*time.Second, 10*time.Millisecond, "long before its heartbeat is old")
+	require.Eventually(t, func() bool { return alive(f.ingest) == 0 }, 4*time.Second, 10*time.Millisecond, "long before its heartbeat is old")
 	require.Zero(t, alive(f.queue))
 
 	f.start()

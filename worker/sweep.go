@@ -13,18 +13,24 @@ import (
 	"github.com/taskloom/taskloom/workflows"
 )
 
-// sweepAgain is when a schedule that could not be made is tried again.
-const sweepAgain = 30 * time.Second
+// When a schedule that could not be made is tried again, and when one that is
+// there is looked for again: it may be lost with a Temporal cluster.
+const (
+	sweepAgain = 30 * time.Second
+	sweepCheck = 10 * time.Minute
+)
 
 // ensureSweep makes the schedule of the sweep, or brings it up to date. Uploads
 // are unpacked without it as well: where this client may not make it, it says
 // in the log what an operator has to do, and looks again and again.
 func ensureSweep(ctx context.Context, d Deps) {
-	for told := false; ctx.Err() == nil; pause(ctx, sweepAgain) {
+	next := sweepAgain
+	for told := false; ctx.Err() == nil; pause(ctx, next) {
 		err := makeSweep(ctx, d)
+		next = sweepAgain
 		switch {
 		case err == nil:
-			return
+			next, told = sweepCheck, false
 		case ctx.Err() == nil && !told:
 			told = true
 			d.Logger.Warn("The schedule of the sweep cannot be made; abandoned uploads stay until it is there.",

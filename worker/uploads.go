@@ -79,13 +79,13 @@ func (l *uploadLane) one(ctx context.Context, ring store.UploadRing) {
 	case delivered, settled, restarted:
 		err = l.outbox.DoneUpload(ctx, ring.ID, ring.Gen)
 	case heldBack:
-		err = l.outbox.RetryUpload(ctx, ring.ID, 0, "not tried")
+		err = l.outbox.RetryUpload(ctx, ring.ID, ring.Gen, pollLate, "not tried")
 	case unavailable:
-		err = l.outbox.RetryUpload(ctx, ring.ID, backoff(ring.Attempts, outageFirst, outageLast), r.err.Error())
+		err = l.outbox.RetryUpload(ctx, ring.ID, ring.Gen, backoff(ring.Attempts, outageFirst, outageLast), r.err.Error())
 	case refused:
 		l.log.Error("Temporal refuses the run of an upload; it is kept and tried again.",
 			"upload", ring.ID.String(), "attempt", ring.Attempts, "error", r.err)
-		err = l.outbox.RetryUpload(ctx, ring.ID, backoff(ring.Attempts, refusedFirst, refusedLast), r.err.Error())
+		err = l.outbox.RetryUpload(ctx, ring.ID, ring.Gen, backoff(ring.Attempts, refusedFirst, refusedLast), r.err.Error())
 	}
 	if err != nil {
 		l.log.Warn("An upload is not settled; its run will be told again.", "upload", ring.ID.String(), "error", err)

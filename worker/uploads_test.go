@@ -78,7 +78,7 @@ func (f *fakeRings) DoneUpload(_ context.Context, id uuid.UUID, gen int64) error
 	return nil
 }
 
-func (f *fakeRings) RetryUpload(_ context.Context, id uuid.UUID, in time.Duration, _ string) error {
+func (f *fakeRings) RetryUpload(_ context.Context, id uuid.UUID, _ int64, in time.Duration, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.due[id] = time.Now().Add(in)

@@ -26,9 +26,10 @@ const (
 	// deadlockAfter is when workflow code that does not yield counts as a bug.
 	// The SDK's second is short for a machine that is busy with other things.
 	deadlockAfter = 5 * time.Second
-	// cachedRuns are kept in memory; the others are replayed when needed,
-	// which for a run of some thirty events costs little.
-	cachedRuns = 5000
+	// cachedRuns are kept in memory, some 60 KB each; the others are replayed
+	// when needed, which for a run of some thirty events costs little. An archive
+	// of 50,000 files starts that many runs while it is unpacked.
+	cachedRuns = 1000
 	// reserve is how many connections are left to the dispatcher, the
 	// heartbeats and the reconciler.
 	reserve = 4

@@ -17,7 +17,7 @@ var uploads *activities.Uploads
 // long as the upload has time; a worker that died is missed soon.
 func longStep(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		StartToCloseTimeout: time.Hour, // the step itself returns much earlier
+		StartToCloseTimeout: uploadTime, // the step returns much earlier, but for one very large file
 		HeartbeatTimeout:    15 * time.Second,
 		WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{

@@ -19,12 +19,14 @@ import (
 // counts.
 type Limits struct {
 	limiter *limit.Limiter
+	// unproven bounds the keys that one address can make up.
+	unproven *limit.Limiter
 	refused *prometheus.CounterVec
 }
 
 // NewLimits registers the metrics, if there are limits. Both may be nil.
 func NewLimits(l *limit.Limiter, reg prometheus.Registerer) *Limits {
-	limits := &Limits{limiter: l, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+	limits := &Limits{limiter: l, unproven: l.Times(limit.Address, unprovenTimes), refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "taskloom_rate_limited_total",
 		Help: "Requests that were refused because a bucket was full.",
 	}, []string{"bucket"})}
@@ -55,6 +57,19 @@ func (l *Limits) Admit(ctx context.Context, h http.Header, b limit.Bucket, id st
 		return nil
 	}
 	return l.refuse(ctx, d, "too many requests")
+}
+
+// unprovenTimes is how many times the rate of an address it has for calls that
+// carry keys which nobody checks. Without a bound, a key made up for each call
+// would open a bucket for each call.
+const unprovenTimes = 10
+
+// AdmitUnproven is Admit by the key that came with a request which needs none.
+func (l *Limits) AdmitUnproven(ctx context.Context, h http.Header, keyID string, client netip.Addr, cost int64) error {
+	if d := l.unproven.Take(ctx, limit.Address, "keys of "+Network(client), cost); d.Reached {
+		return l.refuse(ctx, d, "too many requests")
+	}
+	return l.Admit(ctx, h, limit.Key, keyID, cost)
 }
 
 // Failed counts a failed authentication against its sender's address and

@@ -36,11 +36,7 @@ func (a *api) limitOpen(routes chi.Routes) func(http.Handler) http.Handler {
 			at := chi.RouteContext(r.Context())
 			operation := a.operations[at.RouteMethod+" "+routes.Find(chi.NewRouteContext(), at.RouteMethod, at.RoutePath)]
 			if !operation.protected {
-				bucket, id := limit.Address, edge.Network(a.Proxies.Client(r))
-				if key, err := keyOf(r.Header); err == nil {
-					bucket, id = limit.Key, edge.KeyID(apikey.Hash(key))
-				}
-				if err := a.Limits.Admit(r.Context(), w.Header(), bucket, id, cost(operation.id)); err != nil {
+				if err := a.admitOpen(w, r, cost(operation.id)); err != nil {
 					edge.WriteError(w, r, err)
 					return
 				}
@@ -48,6 +44,14 @@ func (a *api) limitOpen(routes chi.Routes) func(http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+func (a *api) admitOpen(w http.ResponseWriter, r *http.Request, cost int64) error {
+	client := a.Proxies.Client(r)
+	if key, err := keyOf(r.Header); err == nil {
+		return a.Limits.AdmitUnproven(r.Context(), w.Header(), edge.KeyID(apikey.Hash(key)), client, cost)
+	}
+	return a.Limits.Admit(r.Context(), w.Header(), limit.Address, edge.Network(client), cost)
 }
 
 // known is what limits need to know of an operation.

@@ -2,6 +2,7 @@ package v1
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,7 +24,7 @@ type Upload struct {
 
 	SuccessCount *int                `json:"success_count,omitempty" minimum:"0" doc:"Tasks created. This and what follows is there once the upload has ended."`
 	ErrorCount   *int                `json:"error_count,omitempty" minimum:"0" doc:"Rows that became no task."`
-	Errors       []seeding.ItemError `json:"errors,omitzero" required:"false" doc:"Ordered by index, then by field name. index is the position in tasks, or among the archive's files or folders in the order of their names."`
+	Errors       []seeding.ItemError `json:"errors,omitzero" required:"false" doc:"The first 10,000, ordered by index, then by field name; error_count counts all rows. index is the position in tasks, or among the archive's files or folders in the order of their names."`
 	TaskIDs      []int64             `json:"task_ids,omitzero" required:"false" doc:"Ids of the created tasks, in the order of their rows."`
 	SkippedCount *int                `json:"skipped_count,omitempty" minimum:"0" doc:"Entries of the archive that belong to no task."`
 	Skipped      []store.UploadSkip  `json:"skipped,omitzero" required:"false" doc:"The first 100 of them, and why."`
@@ -52,22 +53,24 @@ type uploadOutput struct {
 // pollAfter is how many seconds a poller should wait for news.
 const pollAfter = "2"
 
+// getUpload answers 304 before it reads what became of the rows: the tag is
+// that of the upload's own row, which changes with every batch and not after
+// the end.
 func (a *api) getUpload(ctx context.Context, in *uploadInput) (*uploadOutput, error) {
 	u, err := a.upload(ctx, in.InUpload)
 	if err != nil {
 		return nil, err
 	}
 	out := &uploadOutput{Body: newUpload(u)}
-	if u.Ended() {
-		result, err := a.Store.UploadResult(ctx, u.OrgID, u.ID)
-		if err != nil {
-			return nil, err
-		}
-		out.Body.Errors, out.Body.TaskIDs = result.Errors, result.TaskIDs
-	} else {
+	if !u.Ended() {
 		out.RetryAfter = pollAfter
 	}
 	out.Status, out.ETag, err = in.answer(out.Body)
+	if err != nil || out.Status == http.StatusNotModified || !u.Ended() {
+		return out, err
+	}
+	result, err := a.Store.UploadResult(ctx, u.OrgID, u.ID)
+	out.Body.Errors, out.Body.TaskIDs = result.Errors, result.TaskIDs
 	return out, err
 }
 

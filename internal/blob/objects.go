@@ -38,3 +38,26 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	}
 	return err
 }
+
+// listPage is how many keys one question brings.
+const listPage = 1000
+
+// List returns the first keys, in byte order, that have the prefix and come
+// after the key; none when there are no more.
+func (s *Store) List(ctx context.Context, prefix, after string) ([]string, error) {
+	asking, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	in := &s3.ListObjectsV2Input{Bucket: &s.config.Bucket, Prefix: &prefix, MaxKeys: aws.Int32(listPage)}
+	if after != "" {
+		in.StartAfter = &after
+	}
+	found, err := s.client.ListObjectsV2(asking, in)
+	if err != nil {
+		return nil, translate(ctx, "list "+prefix, err)
+	}
+	keys := make([]string, 0, len(found.Contents))
+	for _, o := range found.Contents {
+		keys = append(keys, aws.ToString(o.Key))
+	}
+	return keys, nil
+}

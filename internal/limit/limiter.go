@@ -80,6 +80,17 @@ func (l *Limiter) With(rates Rates) *Limiter {
 	return &Limiter{rates: rates, store: l.store, redis: l.redis}
 }
 
+// Times returns a Limiter over the same store that allows one bucket n times as
+// much and limits nothing else; nil over nil.
+func (l *Limiter) Times(b Bucket, n int64) *Limiter {
+	if l == nil {
+		return nil
+	}
+	rate := l.rates[b]
+	rate.Limit *= n
+	return l.With(Rates{b: rate})
+}
+
 // Take counts cost against a bucket and decides. What is refused counts, too,
 // and does not make the wait longer: windows are fixed.
 func (l *Limiter) Take(ctx context.Context, b Bucket, key string, cost int64) Decision {

@@ -12,15 +12,18 @@ const (
 )
 
 // Reconcile heals what was lost on the way and tidies up: it rings the runs of
-// tasks that lag, frees nodes that were kept for somebody who did not come, and
-// drops stored answers past their time. It returns how many runs it rang; each
-// costs one outbox row.
+// tasks and uploads that lag, frees nodes that were kept for somebody who did
+// not come, and drops stored answers past their time. It returns how many runs
+// of tasks it rang; each costs one outbox row.
 func (s *Store) Reconcile(ctx context.Context, limit int) (int, error) {
 	if err := s.freeReservations(ctx, limit); err != nil {
 		return 0, translate(err)
 	}
 	if err := s.dropOldAnswers(ctx); err != nil {
 		return 0, translate(err)
+	}
+	if _, err := s.RingStuckUploads(ctx); err != nil {
+		return 0, err
 	}
 	n, err := s.ringLagging(ctx, limit)
 	return n, translate(err)

@@ -117,6 +117,13 @@ func (s *Store) LoadUpload(ctx context.Context, id uuid.UUID) (Upload, error) {
 	return oneUpload(ctx, s.pool, id, `SELECT `+uploadColumns+` FROM uploads WHERE id = $1`, id)
 }
 
+// lockUploadOf is lockUpload for a caller: the upload must be of the
+// organization's pipeline.
+func lockUploadOf(ctx context.Context, tx pgx.Tx, orgID, pipelineID int64, id uuid.UUID) (Upload, error) {
+	return oneUpload(ctx, tx, id, `SELECT `+uploadColumns+` FROM uploads WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 FOR UPDATE`,
+		id, orgID, pipelineID)
+}
+
 // lockUpload reads an upload and holds it until the transaction ends.
 func lockUpload(ctx context.Context, tx pgx.Tx, id uuid.UUID) (Upload, error) {
 	return oneUpload(ctx, tx, id, `SELECT `+uploadColumns+` FROM uploads WHERE id = $1 FOR UPDATE`, id)
@@ -131,9 +138,13 @@ func (s *Store) ListUploads(ctx context.Context, orgID, pipelineID int64, limit 
 	return out, translate(err)
 }
 
+// MaxUploadErrors is how many errors an upload's result lists: what one poll
+// costs must not grow with an archive of a hundred thousand bad rows.
+const MaxUploadErrors = 10_000
+
 // UploadResult is what became of an upload's rows.
 type UploadResult struct {
-	// Errors are ordered by row, then by field.
+	// Errors are the first MaxUploadErrors, ordered by row, then by field.
 	Errors []seeding.ItemError
 	// TaskIDs are in the order of the rows that succeeded.
 	TaskIDs []int64
@@ -142,17 +153,25 @@ type UploadResult struct {
 // UploadResult returns what became of the rows of an organization's upload.
 func (s *Store) UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (UploadResult, error) {
 	out := UploadResult{Errors: []seeding.ItemError{}, TaskIDs: []int64{}}
-	rows, _ := s.pool.Query(ctx, `SELECT r.task_id, r.errors FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
-		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status <> 'waiting' ORDER BY r.row_index`, id, orgID)
-	var taskID *int64
-	var errs []seeding.ItemError
-	_, err := pgx.ForEachRow(rows, []any{&taskID, &errs}, func() error {
-		if taskID != nil {
-			out.TaskIDs = append(out.TaskIDs, *taskID)
+	ids, _ := s.pool.Query(ctx, `SELECT r.task_id FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
+		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status = 'created' ORDER BY r.row_index`, id, orgID)
+	created, err := pgx.CollectRows(ids, pgx.RowTo[int64])
+	if err != nil {
+		return out, translate(err)
+	}
+	out.TaskIDs = append(out.TaskIDs, created...)
+	rows, err := s.pool.Query(ctx, `SELECT r.errors FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
+		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status = 'failed' ORDER BY r.row_index LIMIT $3`, id, orgID, MaxUploadErrors)
+	if err != nil {
+		return out, translate(err)
+	}
+	defer rows.Close()
+	for len(out.Errors) < MaxUploadErrors && rows.Next() {
+		var errs []seeding.ItemError
+		if err := rows.Scan(&errs); err != nil {
+			return out, translate(err)
 		}
-		out.Errors = append(out.Errors, errs...)
-		errs = nil
-		return nil
-	})
-	return out, translate(err)
+		out.Errors = append(out.Errors, errs[:min(len(errs), MaxUploadErrors-len(out.Errors))]...)
+	}
+	return out, translate(rows.Err())
 }

@@ -111,10 +111,7 @@ type ConfirmUpload struct {
 func (s *Store) ConfirmUpload(ctx context.Context, in ConfirmUpload) (Upload, *Answer, error) {
 	var out Upload
 	replay, err := s.answerOnce(ctx, in.Idempotency, func(tx pgx.Tx) (func() (int, []byte), error) {
-		u, err := lockUpload(ctx, tx, in.ID)
-		if err == nil && (u.OrgID != in.OrgID || u.PipelineID != in.PipelineID) {
-			err = fault.New(fault.NotFound, "upload %s not found", in.ID)
-		}
+		u, err := lockUploadOf(ctx, tx, in.OrgID, in.PipelineID, in.ID)
 		if err == nil && u.Status != UploadPending {
 			err = NotPending(u)
 		}
@@ -146,10 +143,7 @@ func NotPending(u Upload) error {
 func (s *Store) CancelUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID, actor int64) (Upload, error) {
 	var out Upload
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
-		u, err := lockUpload(ctx, tx, id)
-		if err == nil && (u.OrgID != orgID || u.PipelineID != pipelineID) {
-			err = fault.New(fault.NotFound, "upload %s not found", id)
-		}
+		u, err := lockUploadOf(ctx, tx, orgID, pipelineID, id)
 		if err != nil {
 			return err
 		}

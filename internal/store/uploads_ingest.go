@@ -34,10 +34,25 @@ func (s *Store) processing(ctx context.Context, id uuid.UUID, fn func(tx pgx.Tx,
 	})
 }
 
+// ClearUploadRows makes room for the rows of a new look into an archive, whose
+// first one was not completed: the pipeline may have changed in between.
+func (s *Store) ClearUploadRows(ctx context.Context, id uuid.UUID) error {
+	return s.processing(ctx, id, func(tx pgx.Tx, u Upload) error {
+		if u.Inspected || !u.Derived {
+			return nil
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM upload_rows WHERE upload_id = $1`, id)
+		return err
+	})
+}
+
 // SaveUploadRows stores rows that were derived from the archive. Rows that are
 // there already stay as they are.
 func (s *Store) SaveUploadRows(ctx context.Context, id uuid.UUID, rows []UploadRow) error {
-	return s.processing(ctx, id, func(tx pgx.Tx, _ Upload) error {
+	return s.processing(ctx, id, func(tx pgx.Tx, u Upload) error {
+		if u.Inspected {
+			return nil // a look that was given up comes too late
+		}
 		indexes := make([]int, len(rows))
 		for i, r := range rows {
 			indexes[i] = r.Index
@@ -63,7 +78,6 @@ func (s *Store) SaveUploadRows(ctx context.Context, id uuid.UUID, rows []UploadR
 
 // UploadPlan is what the look into an archive found.
 type UploadPlan struct {
-	RowsTotal  int
 	BytesTotal int64 // of the files that rows name, uncompressed
 	// Skipped are the first of SkippedCount entries that belong to no row.
 	Skipped      []UploadSkip
@@ -84,10 +98,10 @@ func (s *Store) SaveUploadPlan(ctx context.Context, id uuid.UUID, plan UploadPla
 			return nil
 		}
 		// Rows that failed before anybody looked are done.
-		_, err := tx.Exec(ctx, `UPDATE uploads u SET rows_total = $2, bytes_total = $3, skipped = $4, skipped_count = $5,
-				rows_done = f.n, error_count = f.n, inspected_at = now(), updated_at = now()
-			FROM (SELECT count(*) AS n FROM upload_rows WHERE upload_id = $1 AND status = 'failed') f WHERE u.id = $1`,
-			id, plan.RowsTotal, plan.BytesTotal, skipped, plan.SkippedCount)
+		_, err := tx.Exec(ctx, `UPDATE uploads u SET rows_total = r.n, bytes_total = $2, skipped = $3, skipped_count = $4,
+				rows_done = r.failed, error_count = r.failed, inspected_at = now(), updated_at = now()
+			FROM (SELECT count(*) AS n, count(*) FILTER (WHERE status = 'failed') AS failed FROM upload_rows WHERE upload_id = $1) r
+			WHERE u.id = $1`, id, plan.BytesTotal, skipped, plan.SkippedCount)
 		return err
 	})
 }

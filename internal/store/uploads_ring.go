@@ -43,10 +43,11 @@ func (s *Store) DoneUpload(ctx context.Context, id uuid.UUID, gen int64) error {
 	return translate(err)
 }
 
-// RetryUpload lets the next attempt wait and notes the cause.
-func (s *Store) RetryUpload(ctx context.Context, id uuid.UUID, in time.Duration, cause string) error {
+// RetryUpload lets the next attempt wait and notes the cause; what was rung
+// meanwhile does not wait.
+func (s *Store) RetryUpload(ctx context.Context, id uuid.UUID, gen int64, in time.Duration, cause string) error {
 	_, err := s.pool.Exec(ctx, `UPDATE uploads SET ring_at = now() + $2::interval, ring_error = left($3, 500)
-		WHERE id = $1 AND ring_at IS NOT NULL`, id, in, strings.ReplaceAll(strings.ToValidUTF8(cause, "?"), "\x00", "?"))
+		WHERE id = $1 AND ring_gen = $4 AND ring_at IS NOT NULL`, id, in, strings.ReplaceAll(strings.ToValidUTF8(cause, "?"), "\x00", "?"), gen)
 	return translate(err)
 }
 

@@ -145,7 +145,7 @@ func TestRowsBecomeTasksOnce(t *testing.T) {
 	all := rows(4)
 	all[1] = bad
 	id := u.confirmed(all...).ID
-	plan := store.UploadPlan{RowsTotal: 4, BytesTotal: 9, SkippedCount: 1, Skipped: []store.UploadSkip{{Entry: "x", Reason: "y"}}}
+	plan := store.UploadPlan{BytesTotal: 9, SkippedCount: 1, Skipped: []store.UploadSkip{{Entry: "x", Reason: "y"}}}
 	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, plan))
 	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, store.UploadPlan{}), "the first plan stays")
 
@@ -231,6 +231,38 @@ func TestDerivedRowsAreStoredOnce(t *testing.T) {
 	require.Len(t, waiting, 5)
 }
 
+func TestASecondLookIntoAnArchiveReplacesTheFirst(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	id := u.confirmed().ID
+	require.NoError(t, u.Store.SaveUploadRows(ctx, id, rows(5)), "of a worker that died before it was done")
+	require.NoError(t, u.Store.ClearUploadRows(ctx, id))
+	require.NoError(t, u.Store.SaveUploadRows(ctx, id, rows(3)))
+	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, store.UploadPlan{}))
+	require.NoError(t, u.Store.SaveUploadRows(ctx, id, rows(5)), "too late")
+	require.NoError(t, u.Store.ClearUploadRows(ctx, id), "too late")
+	waiting, err := u.Store.WaitingRows(ctx, id, 10)
+	require.NoError(t, err)
+	require.Len(t, waiting, 3)
+	require.Equal(t, 3, u.load(id).RowsTotal)
+}
+
+func TestAResultHasABound(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	id := u.confirmed().ID
+	_, err := u.Store.Pool().Exec(ctx, `INSERT INTO upload_rows (upload_id, row_index, status, errors)
+		SELECT $1, i, 'failed', jsonb_build_array(jsonb_build_object('index', i, 'field_name', 'a', 'message', 'x'),
+			jsonb_build_object('index', i, 'field_name', 'b', 'message', 'x')) FROM generate_series(0, $2) i`, id, store.MaxUploadErrors)
+	require.NoError(t, err)
+	got, err := u.Store.UploadResult(ctx, u.OrgID, id)
+	require.NoError(t, err)
+	require.Len(t, got.Errors, store.MaxUploadErrors)
+	require.Equal(t, store.MaxUploadErrors/2-1, got.Errors[store.MaxUploadErrors-1].Index)
+}
+
 func TestUploadsAreCancelled(t *testing.T) {
 	t.Parallel()
 	u := newUploads(t)
@@ -256,7 +288,7 @@ func TestUploadsAreCancelled(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rings, 1)
 	require.True(t, rings[0].Cancel)
-	require.NoError(t, u.Store.RetryUpload(ctx, running.ID, time.Hour, "nul \x00"))
+	require.NoError(t, u.Store.RetryUpload(ctx, running.ID, rings[0].Gen, time.Hour, "nul \x00"))
 	require.NoError(t, u.Store.DoneUpload(ctx, running.ID, rings[0].Gen))
 	up, err = u.Store.FinishUpload(ctx, running.ID, store.UploadEnd{Status: store.UploadCancelled, Reason: store.UploadStopped})
 	require.NoError(t, err)
