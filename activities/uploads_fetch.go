@@ -27,7 +27,7 @@ const (
 	largeBytes  = 64 << 20
 	// keptBytes is from which size on a stored file is remembered for rows of
 	// later batches that name it, too.
-	keptBytes = 1 << 20
+	keptBytes   = 1 << 20
 	largeAtOnce = 4
 )
 

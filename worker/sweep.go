@@ -24,7 +24,7 @@ const (
 // are unpacked without it as well: where this client may not make it, it says
 // in the log what an operator has to do, and looks again and again.
 func ensureSweep(ctx context.Context, d Deps) {
-	next := sweepAgain
+	var next time.Duration
 	for told := false; ctx.Err() == nil; pause(ctx, next) {
 		err := makeSweep(ctx, d)
 		next = sweepAgain

@@ -21,7 +21,7 @@ type Limits struct {
 	limiter *limit.Limiter
 	// unproven bounds the keys that one address can make up.
 	unproven *limit.Limiter
-	refused *prometheus.CounterVec
+	refused  *prometheus.CounterVec
 }
 
 // NewLimits registers the metrics, if there are limits. Both may be nil.

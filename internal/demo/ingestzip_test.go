@@ -25,7 +25,7 @@ func (a largeArchive) name(i int) string { return fmt.Sprintf("file-%06d.bin", i
 func (a largeArchive) content(i int) io.Reader {
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], a.seed)
-	binary.LittleEndian.PutUint64(seed[8:], uint64(i)) //nolint:gosec // an index
+	binary.LittleEndian.PutUint64(seed[8:], uint64(i))
 	return io.LimitReader(rand.NewChaCha8(seed), a.fileSize)
 }
 
