@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,8 +108,14 @@ func (i *ingestion) derive(ctx context.Context, p *pipeline.Pipeline, plan *plan
 	if err != nil {
 		return ofArchive(err)
 	}
+	bad := map[string]string{}
+	for _, e := range i.archive.Entries {
+		if e.Problem != "" {
+			bad[e.Name] = e.Problem
+		}
+	}
 	for _, skipped := range ignored {
-		plan.skip(skipped.Path, skipped.Reason)
+		plan.skip(skipped.Path, cmp.Or(bad[skipped.Path], skipped.Reason))
 	}
 	if err := i.Store.ClearUploadRows(ctx, i.upload.ID); err != nil {
 		return err

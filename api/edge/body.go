@@ -140,6 +140,7 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket
 		data = data[:len(data)+n]
 		if beyond > 0 {
 			if err := ticket.take(r.Context(), int64(min(n, beyond))); err != nil {
+				discard(w, r, limit) // or its sender sees a broken connection, not the 503
 				return nil, err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -139,7 +140,7 @@ func (o *Observer) log(r *http.Request, status, bytes int, pattern string, took 
 	ex := From(r.Context())
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("request_id", ex.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("request_id", ex.ID), slog.String("method", r.Method), slog.String("path", withoutKeys(r.URL.Path)),
 		slog.String("route", pattern), slog.Int("status", status), slog.Int("bytes", bytes),
 		slog.Duration("took", took),
 	}
@@ -150,6 +151,11 @@ func (o *Observer) log(r *http.Request, status, bytes int, pattern string, took 
 	}
 	o.Logger.LogAttrs(r.Context(), level, "request", attrs...)
 }
+
+var keyLike = regexp.MustCompile(`pk_live_[0-9A-Za-z]*`)
+
+// withoutKeys hides what somebody put into the path by mistake.
+func withoutKeys(path string) string { return keyLike.ReplaceAllString(path, "pk_live_…") }
 
 // knownMethod keeps callers from making up label values.
 func knownMethod(m string) string {

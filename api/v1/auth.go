@@ -96,6 +96,9 @@ func keyOf(h http.Header) (string, error) {
 			return "", fault.New(fault.InvalidAPIKey, "the request carries different API keys; send one")
 		}
 	}
+	if strings.HasPrefix(given[0], bare) {
+		return "", fault.New(fault.InvalidAPIKey, "the Authorization header names no scheme: write `Authorization: Bearer <key>`")
+	}
 	if !apikey.Valid(given[0]) {
 		return "", fault.New(fault.InvalidAPIKey,
 			"this is no API key: a key is %s and 40 hexadecimal digits in lower case", apikey.Prefix)
@@ -103,8 +106,11 @@ func keyOf(h http.Header) (string, error) {
 	return given[0], nil
 }
 
+// bare stands before a key that came without its scheme; no key begins with it.
+const bare = "Bearer missing: "
+
 // bearer returns the token of a Bearer credential. A bare key is taken as one
-// too, so that its sender hears that the key is wrong, not that it is missing.
+// too, so that its sender hears what is wrong with it, not that it is missing.
 func bearer(credential string) (token string, ok bool) {
 	credential = strings.TrimSpace(credential)
 	scheme, token, found := strings.Cut(credential, " ")
@@ -112,7 +118,7 @@ func bearer(credential string) (token string, ok bool) {
 	case strings.EqualFold(scheme, "Bearer"):
 		return strings.TrimSpace(token), true
 	case !found && strings.HasPrefix(credential, apikey.Prefix):
-		return "Bearer missing: " + credential, true
+		return bare + credential, true
 	}
 	return "", false
 }

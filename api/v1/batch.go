@@ -126,9 +126,17 @@ func (b *batch) readItem(value []byte) bool {
 	}})
 }
 
+// maxNames is how many names one item is read with, far more than a pipeline
+// can have fields: 32 MB of made-up names would take minutes to tell one by one.
+const maxNames = 5000
+
 func readFields(fields []byte) seeding.Item {
 	item := seeding.Item{Fields: form.Values{}}
 	wirejson.Members(fields, func(name string, value []byte) bool {
+		if len(item.Fields) == maxNames {
+			item.Problems = append(item.Problems, form.Problem{Message: fmt.Sprintf("fields has more than %d names; the rest was not read", maxNames)})
+			return false
+		}
 		if _, twice := item.Fields[name]; twice {
 			item.Problems = append(item.Problems, form.Problem{
 				Field: name, Message: fmt.Sprintf("field %s is given more than once", edge.Quote(name)),

@@ -61,8 +61,6 @@ var initAnswers = examples{
 			"tasks is required: workflow 12 has fields that are no file uploads (has_only_file_upload_fields is false)"),
 		failure("body_does_not_fit", "The body is not what the schema says", fault.Validation,
 			`file_size_bytes must be a whole number of bytes, at least 1, got "4 MB"`),
-		failure("archive_too_large", "file_size_bytes is more than an archive may have", fault.Validation,
-			"file_size_bytes is 6000000000, an archive may have 5368709120 bytes at most; send the tasks in several uploads"),
 		failure("workflow_takes_no_tasks", "The workflow is neither ACTIVE nor PAUSED", fault.Validation,
 			"the workflow is COMPLETED; it must be ACTIVE or PAUSED to take tasks"),
 		failure("needs_no_upload", "The workflow has no file upload fields", fault.Validation,
@@ -118,7 +116,7 @@ var uploadAnswers = examples{200: {
 		u.SkippedCount, u.Skipped = new(1), []store.UploadSkip{{Entry: "__MACOSX/._0001.png", Reason: "archive litter"}}
 	})},
 	{"failed", "The archive cannot be used, or every row failed: message and errors say why", exampleStatusOfUpload("failed", func(u *Upload) {
-		u.Message = "the archive is no ZIP file"
+		u.Message = "the file is not a ZIP, or was cut off: put the files into a ZIP and upload it whole"
 		u.Progress = &Progress{RowsTotal: 2}
 		ended(u, []int64{}, []seeding.ItemError{})
 	})},

@@ -3,6 +3,7 @@ package v1
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -55,10 +56,14 @@ func (a *api) getSchema(ctx context.Context, in *InWorkflow) (*schemaOutput, err
 	out := Schema{
 		Fields: []Field{}, HasFileUploadFields: seed.HasFileUpload(), HasOnlyFileUploadFields: seed.OnlyFileUpload(),
 	}
+	fields := seed.Fields()
 	for _, e := range seed.Schema() {
 		f := Field{
 			Name: e.Name, Title: e.Title, Type: e.Type, Required: e.Required, Description: e.Description,
 			FormatHint: e.FormatHint, JSONSchema: e.JSONSchema, Example: e.Example,
+		}
+		if at := slices.IndexFunc(fields, func(f form.Field) bool { return f.Name == e.Name }); fields[at].Type == form.FileUpload {
+			asPath(&f, fields[at])
 		}
 		out.Fields = append(out.Fields, f)
 	}

@@ -102,9 +102,6 @@ func (a *api) acceptUpload(ctx context.Context, p store.PipelineRow, body []byte
 	if err != nil {
 		return nil, err
 	}
-	if most := a.Uploads.maxArchive(); asked.size != nil && *asked.size > most {
-		return nil, fault.New(fault.Validation, "file_size_bytes is %d, an archive may have %d bytes at most; send the tasks in several uploads", *asked.size, most)
-	}
 	if asked.tasks == nil && !version.Seed.OnlyFileUpload() {
 		return nil, fault.New(fault.Validation,
 			"tasks is required: workflow %d has fields that are no file uploads (has_only_file_upload_fields is false)", p.ID)

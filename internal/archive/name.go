@@ -15,6 +15,10 @@ import (
 // maxShown is the number of a name's characters that a message repeats.
 const maxShown = 200
 
+// maxNameChars is the longest name that a stored file can have, as file systems
+// have it, too.
+const maxNameChars = 255
+
 // hosts of `version made by` (APPNOTE 4.4.2) whose tools write UTF-8 without the
 // flag that says so: the Archive Utility of macOS does.
 const (
@@ -78,6 +82,10 @@ func judgeName(name string, l *Limits) string {
 		return "has an empty part in its path" + pack
 	case len(name) > l.NameBytes:
 		return fmt.Sprintf("has a path of %d bytes, at most %d allowed: shorten it", len(name), l.NameBytes)
+	case strings.TrimSpace(parts[len(parts)-1]) == "":
+		return "has a name of spaces only: rename it"
+	case utf8.RuneCountInString(parts[len(parts)-1]) > maxNameChars:
+		return fmt.Sprintf("has a name of more than %d characters: shorten it", maxNameChars)
 	case len(parts)-1 > l.Depth:
 		return fmt.Sprintf("lies in %d nested folders, at most %d allowed: move it up", len(parts)-1, l.Depth)
 	}

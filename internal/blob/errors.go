@@ -56,7 +56,7 @@ func translate(ctx context.Context, doing string, err error) error {
 }
 
 // errChanged is for an object that is no longer the one that was looked at.
-var errChanged = fault.New(fault.Conflict, "the archive was changed after it was confirmed")
+var errChanged = fault.New(fault.Conflict, "the archive was changed after it was confirmed: make a new upload")
 
 func away(because error) error {
 	return fault.New(fault.Unavailable, "the object store does not answer right now; try again").Because(because).After(tryAgain)
