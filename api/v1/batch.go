@@ -132,8 +132,9 @@ const maxNames = 5000
 
 func readFields(fields []byte) seeding.Item {
 	item := seeding.Item{Fields: form.Values{}}
+	read := 0
 	wirejson.Members(fields, func(name string, value []byte) bool {
-		if len(item.Fields) == maxNames {
+		if read++; read > maxNames {
 			item.Problems = append(item.Problems, form.Problem{Message: fmt.Sprintf("fields has more than %d names; the rest was not read", maxNames)})
 			return false
 		}

@@ -2,7 +2,9 @@ package v1
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -40,6 +42,21 @@ func TestDecodeBatchNamesThePlace(t *testing.T) {
 		_, err := decodeBatch([]byte(body))
 		require.True(t, fault.Is(err, fault.Validation))
 		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestDecodeBatchReadsNoMoreNamesThanThereCanBe(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{`"%d":1,`, `"a":1,%.0d`} {
+		var b strings.Builder
+		for i := range 4 * maxNames {
+			fmt.Fprintf(&b, name, i)
+		}
+		items, err := decodeBatch([]byte(`{"tasks":[{"fields":{` + b.String() + `"z":1}}]}`))
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(items[0].Fields), maxNames)
+		require.LessOrEqual(t, len(items[0].Problems), maxNames)
+		require.Contains(t, items[0].Problems[len(items[0].Problems)-1].Message, "more than 5000 names")
 	}
 }
 
