@@ -29,14 +29,9 @@ import (
 
 var record = flag.Bool("record", false, "record histories into testdata/replay; needs TEMPORAL_ADDRESS")
 
-// TestRecordHistories plays the scenarios on a real Temporal and writes their
-// histories for TestRecordedRunsReplay. Run it on the code that is released,
-// not on the change under test, or the replay proves nothing:
-//
-//	bin/taskloom-dev exec -- go test ./workflows -run TestRecordHistories -record
-//
-// It writes only files that are not there yet.
-func TestRecordHistories(t *testing.T) {
+// recorder is a client for recording; without -record there is nothing to do.
+func recorder(t *testing.T) client.Client {
+	t.Helper()
 	if !*record {
 		t.Skip("records only when asked to with -record")
 	}
@@ -46,14 +41,33 @@ func TestRecordHistories(t *testing.T) {
 		HostPort: os.Getenv("TEMPORAL_ADDRESS"), Namespace: os.Getenv("TEMPORAL_NAMESPACE"), Identity: "recorder",
 	})
 	require.NoError(t, err)
-	defer c.Close()
+	t.Cleanup(c.Close)
 	require.NoError(t, taskworker.EnsureSearchAttributes(t.Context(), c, os.Getenv("TEMPORAL_NAMESPACE"), slog.Default()))
+	return c
+}
+
+// unrecorded is the file of a scenario that has none yet.
+func unrecorded(t *testing.T, scenario string) string {
+	t.Helper()
+	file := filepath.Join(replayDir, scenario)
+	if old, err := filepath.Glob(file + "*"); err != nil || len(old) > 0 {
+		t.Skipf("recorded already: %v", old)
+	}
+	return file
+}
+
+// TestRecordHistories plays the scenarios on a real Temporal and writes their
+// histories for TestRecordedRunsReplay. Run it on the code that is released,
+// not on the change under test, or the replay proves nothing:
+//
+//	bin/taskloom-dev exec -- go test ./workflows -run TestRecordHistories -record
+//
+// It writes only files that are not there yet.
+func TestRecordHistories(t *testing.T) {
+	c := recorder(t)
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
-			file := filepath.Join(replayDir, s.name)
-			if old, err := filepath.Glob(file + "*"); err != nil || len(old) > 0 {
-				t.Skipf("recorded already: %v", old)
-			}
+			file := unrecorded(t, s.name)
 			p := newPlayer(t, c, s)
 			s.play(p)
 			p.record(file)

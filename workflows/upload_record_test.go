@@ -3,9 +3,6 @@ package workflows_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -21,28 +18,15 @@ import (
 	"github.com/taskloom/taskloom/activities"
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/store"
-	taskworker "github.com/taskloom/taskloom/worker"
 	"github.com/taskloom/taskloom/workflows"
 )
 
 // TestRecordUploadHistories is TestRecordHistories for uploads.
 func TestRecordUploadHistories(t *testing.T) {
-	if !*record {
-		t.Skip("records only when asked to with -record")
-	}
-	worker.SetStickyWorkflowCacheSize(0)
-	c, err := client.Dial(client.Options{
-		HostPort: os.Getenv("TEMPORAL_ADDRESS"), Namespace: os.Getenv("TEMPORAL_NAMESPACE"), Identity: "recorder",
-	})
-	require.NoError(t, err)
-	defer c.Close()
-	require.NoError(t, taskworker.EnsureSearchAttributes(t.Context(), c, os.Getenv("TEMPORAL_NAMESPACE"), slog.Default()))
+	c := recorder(t)
 	for _, s := range uploadScenarios() {
 		t.Run(s.name, func(t *testing.T) {
-			file := filepath.Join(replayDir, s.name)
-			if old, err := filepath.Glob(file + "*"); err != nil || len(old) > 0 {
-				t.Skipf("recorded already: %v", old)
-			}
+			file := unrecorded(t, s.name)
 			p := newLoader(t, c, s.name)
 			s.play(p)
 			p.record(file)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.temporal.io/sdk/client"
 
+	"github.com/taskloom/taskloom/internal/blob"
 	"github.com/taskloom/taskloom/internal/config"
 	"github.com/taskloom/taskloom/internal/store"
 	"github.com/taskloom/taskloom/workflows"
@@ -27,6 +28,7 @@ type process struct {
 	log      *slog.Logger
 	store    *store.Store
 	temporal client.Client
+	objects  *blob.Store // nil without an object store
 	registry *prometheus.Registry
 	ready    *readiness
 	metrics  *http.Server
@@ -54,6 +56,9 @@ func (a *app) newProcess(ctx context.Context, name string, needs ...string) (*pr
 	if p.temporal, err = newTemporal(c, p.log, p.registry); err != nil {
 		return nil, errors.Join(err, p.listener.Close())
 	}
+	if c.S3.Configured() {
+		p.objects = newObjects(c.S3)
+	}
 	p.ready = newReadiness(p.parts(name))
 	p.metrics = metricsServer(p.registry, p.ready)
 	return p, nil
@@ -67,8 +72,8 @@ func (p *process) parts(process string) map[string]func(context.Context) error {
 		"schema":   func(ctx context.Context) error { return migrated(ctx, p.store) },
 		"temporal": func(ctx context.Context) error { return temporalAnswers(ctx, p.temporal) },
 	}
-	if p.config.S3.Configured() {
-		parts["s3"] = newObjects(p.config.S3).Check
+	if p.objects != nil {
+		parts["s3"] = p.objects.Check
 	}
 	if process == "serve" {
 		parts["worker"] = p.workerAlive

@@ -19,18 +19,18 @@ const reachableBudget = 1500 * time.Millisecond
 // uploads is what the API needs for ZIP ingestion.
 func (p *process) uploads() v1.Uploads {
 	u := v1.Uploads{Reachable: p.ingestReachable, MaxArchiveBytes: p.config.Uploads.MaxArchiveBytes}
-	if p.config.S3.Configured() {
-		u.Objects = newObjects(p.config.S3)
+	if p.objects != nil {
+		u.Objects = p.objects
 	}
 	return u
 }
 
 // links gives out links to files; nil without an object store.
 func (p *process) links() console.Objects {
-	if !p.config.S3.Configured() {
-		return nil
+	if p.objects == nil {
+		return nil // and no nil inside of an interface
 	}
-	return newObjects(p.config.S3)
+	return p.objects
 }
 
 // ingestReachable asks whether a worker takes uploads and Temporal is there.

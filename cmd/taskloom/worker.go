@@ -46,8 +46,8 @@ func (p *process) workerDeps() worker.Deps {
 		Store: p.store, Client: p.temporal, Namespace: p.config.TemporalNamespace, Logger: p.log,
 		Registerer: p.registry, PoolSize: int(p.config.DatabaseMaxConns), Limits: uploadLimits(p.config.Uploads),
 	}
-	if p.config.S3.Configured() {
-		d.Objects = activities.Bucket{Store: newObjects(p.config.S3)}
+	if p.objects != nil {
+		d.Objects = activities.Bucket{Store: p.objects}
 	}
 	return d
 }
