@@ -82,6 +82,11 @@ func (f *fakeStore) review(node string, user int64, outcome string) pipeline.Eve
 	return f.add(pipeline.Event{Kind: pipeline.EventReview, Node: node, Actor: user, Outcome: outcome})
 }
 
+// undo takes back what was handed in under a claim.
+func (f *fakeStore) undo(node string, c pipeline.Event) pipeline.Event {
+	return f.add(pipeline.Event{Kind: pipeline.EventUndo, Node: node, Iteration: c.Iteration, Actor: c.Actor, Claim: c.Claim})
+}
+
 // renew moves a lease without an event, as a contributor's heartbeat does.
 func (f *fakeStore) renew(node string) {
 	f.mu.Lock()

@@ -24,8 +24,8 @@ const (
 	ReleaseSignal = "release"
 	SubmitSignal  = "submit"
 	ReviewSignal  = "review"
-	// ControlSignal carries what admins do, and the nudge to read the journal
-	// again: an event without a number.
+	// ControlSignal carries what admins do and what is taken back, and the nudge
+	// to read the journal again: an event without a number.
 	ControlSignal = "control"
 )
 
@@ -64,7 +64,7 @@ func SignalFor(kind pipeline.EventKind) string {
 	case pipeline.EventReview:
 		return ReviewSignal
 	case pipeline.EventCreate, pipeline.EventEscalate, pipeline.EventQuarantine, pipeline.EventResolve,
-		pipeline.EventHold, pipeline.EventUnhold, pipeline.EventFail, pipeline.EventExpire, pipeline.EventAuto:
+		pipeline.EventHold, pipeline.EventUnhold, pipeline.EventFail, pipeline.EventExpire, pipeline.EventAuto, pipeline.EventUndo:
 		return ControlSignal
 	}
 	return ControlSignal

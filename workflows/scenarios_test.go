@@ -161,6 +161,24 @@ func scenarios() []scenario {
 			p.then(e, p.submit("solve", 7))
 			p.then(p.claim("check", 8), p.review("check", 8, pipeline.Approved))
 		}},
+		{"undo", solveAndCheck(), func(p *player) { // the command has written what follows from it
+			p.start()
+			c := p.claim("solve", 7)
+			p.then(c)
+			p.then(p.submit("solve", 7))
+			undo := p.undo("solve", c)
+			p.mu.Lock()
+			p.applyUpTo(undo.Seq)
+			p.mu.Unlock()
+			p.then(undo)
+			p.finish()
+		}},
+		{"undo-late", solveAndCheck(), func(p *player) { // the run does it
+			p.start()
+			c := p.claim("solve", 7)
+			p.then(c, p.submit("solve", 7), p.undo("solve", c))
+			p.finish()
+		}},
 		{"outage", solveAndCheck(), func(p *player) {
 			p.start()
 			p.mu.Lock()

@@ -5,7 +5,7 @@ import "time"
 // EventKind names what happened to a task: the `kind` of a journal row.
 type EventKind string
 
-// Event kinds. Claim to Unhold come from people, Expire, SLA and Auto from
+// Event kinds. Claim to Unhold and Undo come from people, Expire and Auto from
 // timers and automation.
 const (
 	EventCreate     EventKind = "create"
@@ -21,13 +21,16 @@ const (
 	EventFail       EventKind = "fail"
 	EventExpire     EventKind = "expire"
 	EventAuto       EventKind = "auto"
+	// EventUndo takes a submission or a verdict back (docs/adr/0009); Claim is
+	// the one under which it was handed in.
+	EventUndo EventKind = "undo"
 )
 
 // EventKinds lists every kind.
 func EventKinds() []EventKind {
 	return []EventKind{
 		EventCreate, EventClaim, EventRelease, EventSubmit, EventReview, EventEscalate, EventQuarantine,
-		EventResolve, EventHold, EventUnhold, EventFail, EventExpire, EventAuto,
+		EventResolve, EventHold, EventUnhold, EventFail, EventExpire, EventAuto, EventUndo,
 	}
 }
 

@@ -129,7 +129,7 @@ func drawSome(t *rapid.T, keys []string) []string {
 
 // manner says what the people of a schedule do.
 type manner struct {
-	admins, rejects, automationFails, noRoute, fails bool
+	admins, rejects, automationFails, noRoute, fails, undoes bool
 }
 
 // legal lists the commands that Postgres would accept now. Random parts of an
@@ -141,6 +141,9 @@ func (k *desk) legal(m manner) []pipeline.Event {
 	}
 	for i, r := range k.rows {
 		out = append(out, legalOn(k.g.Nodes[i+1], r.NodeState, m)...)
+		if e, ok := k.undo(r.Key); ok && m.undoes {
+			out = append(out, e, e)
+		}
 	}
 	if m.admins {
 		kind := pipeline.EventHold
@@ -153,6 +156,23 @@ func (k *desk) legal(m manner) []pipeline.Event {
 		out = append(out, pipeline.Event{Kind: pipeline.EventFail})
 	}
 	return out
+}
+
+// undo is the event that takes back what was handed in last for a node, when
+// that is possible.
+func (k *desk) undo(node string) (pipeline.Event, bool) {
+	for _, e := range slices.Backward(k.journal) {
+		if e.Node != node || e.Kind != pipeline.EventSubmit && e.Kind != pipeline.EventReview {
+			continue
+		}
+		block, by, err := pipeline.CheckUndo(k.g, k.skips, k.journal, e.Seq)
+		require.NoError(k.t, err)
+		require.Equal(k.t, block == pipeline.UndoFollowed, by != "")
+		return pipeline.Event{
+			Kind: pipeline.EventUndo, Node: node, Iteration: e.Iteration, Actor: e.Actor, Claim: e.Claim,
+		}, block == ""
+	}
+	return pipeline.Event{}, false
 }
 
 func (k *desk) status() task.Status {
@@ -220,9 +240,9 @@ func (k *desk) complete(e pipeline.Event, m manner) pipeline.Event {
 	case pipeline.EventEscalate, pipeline.EventQuarantine:
 		e.Claim, e.Reason = "", "looks odd"
 	case pipeline.EventCreate, pipeline.EventRelease, pipeline.EventSubmit, pipeline.EventReview, pipeline.EventResolve,
-		pipeline.EventHold, pipeline.EventUnhold, pipeline.EventFail, pipeline.EventExpire, pipeline.EventAuto:
+		pipeline.EventHold, pipeline.EventUnhold, pipeline.EventFail, pipeline.EventExpire, pipeline.EventAuto, pipeline.EventUndo:
 	}
-	if e.Kind == pipeline.EventFail || e.Node == "" {
+	if e.Kind == pipeline.EventFail || e.Kind == pipeline.EventUndo || e.Node == "" {
 		return e
 	}
 	gn := k.g.Nodes[k.g.Index(e.Node)]
@@ -269,7 +289,7 @@ func (k *desk) command(e pipeline.Event) {
 	case pipeline.EventClaim:
 		k.touched = true
 	case pipeline.EventCreate, pipeline.EventRelease, pipeline.EventSubmit, pipeline.EventReview, pipeline.EventEscalate,
-		pipeline.EventQuarantine, pipeline.EventResolve, pipeline.EventExpire, pipeline.EventAuto:
+		pipeline.EventQuarantine, pipeline.EventResolve, pipeline.EventExpire, pipeline.EventAuto, pipeline.EventUndo:
 	}
 	i := k.g.Index(e.Node)
 	r, gn := &k.rows[i-1], k.g.Nodes[i]
@@ -279,6 +299,8 @@ func (k *desk) command(e pipeline.Event) {
 		r.Claim, r.LeaseEnds = e.Claim, e.LeaseEnds
 	case e.Kind == pipeline.EventSubmit, e.Kind == pipeline.EventReview:
 		r.Actor, r.Skipped = e.Actor, e.Skipped
+	case e.Kind == pipeline.EventUndo:
+		r.Iteration, r.ReservedFor, r.Skipped = e.Iteration+1, e.Actor, nil
 	case e.Kind == pipeline.EventAuto && gn.Unattended:
 		r.Skipped = e.Skipped
 	case e.Kind == pipeline.EventResolve:
@@ -327,7 +349,8 @@ func (k *desk) ownStatus(gn pipeline.GraphNode, e pipeline.Event) task.NodeStatu
 		case gn.Unattended:
 			return task.NodeSubmitted
 		}
-	case pipeline.EventCreate, pipeline.EventRelease, pipeline.EventExpire, pipeline.EventHold, pipeline.EventUnhold, pipeline.EventFail:
+	case pipeline.EventCreate, pipeline.EventRelease, pipeline.EventExpire, pipeline.EventHold, pipeline.EventUnhold,
+		pipeline.EventFail, pipeline.EventUndo:
 	}
 	return task.NodeAvailable
 }

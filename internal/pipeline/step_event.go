@@ -34,7 +34,7 @@ func (w *walk) apply(e Event) ownWrite {
 	case EventClaim:
 		w.s.Touched = true
 	case EventCreate, EventRelease, EventSubmit, EventReview, EventEscalate, EventQuarantine,
-		EventResolve, EventExpire, EventAuto:
+		EventResolve, EventExpire, EventAuto, EventUndo:
 	}
 	i, ok := w.d.index[e.Node]
 	if !ok || i == 0 || i >= w.last() {
@@ -63,6 +63,11 @@ func (w *walk) applyTo(i int, e Event) ownWrite {
 		if n.Status == task.NodePending || n.Status == task.NodeNA {
 			return ownWrite{node: i, told: true} // what it was made from is being done again
 		}
+	case EventUndo:
+		if n.Status != task.NodeSubmitted || e.Iteration != n.Iteration {
+			return ownWrite{} // a repeat: that round is over
+		}
+		own.told = true
 	case EventCreate, EventHold, EventUnhold, EventFail:
 	}
 	switch e.Kind {
@@ -91,6 +96,9 @@ func (w *walk) applyTo(i int, e Event) ownWrite {
 		w.resolve(i, e)
 	case EventAuto:
 		w.automated(i, e)
+	case EventUndo:
+		n.again(task.NodeAvailable)
+		n.ReservedFor = n.Actor
 	case EventCreate, EventHold, EventUnhold, EventFail:
 	}
 	return own

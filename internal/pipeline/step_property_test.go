@@ -12,7 +12,7 @@ import (
 	"github.com/taskloom/taskloom/internal/task"
 )
 
-var wild = manner{admins: true, rejects: true, automationFails: true, noRoute: true}
+var wild = manner{admins: true, rejects: true, automationFails: true, noRoute: true, undoes: true}
 
 // Every drawn pipeline is one that publish accepts, and its graph leads from
 // start to end on every path.
