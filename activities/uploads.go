@@ -37,6 +37,8 @@ type UploadStore interface {
 	UploadsToSweep(ctx context.Context, limit int) ([]store.Upload, error)
 	SweptUpload(ctx context.Context, id uuid.UUID) error
 	RingStuckUploads(ctx context.Context) (int, error)
+	TaskFilesToSweep(ctx context.Context, limit int) ([]store.TaskFileLeft, error)
+	SweptTaskFile(ctx context.Context, f store.TaskFileLeft) error
 }
 
 // Objects is what the ingestion needs of the object store.

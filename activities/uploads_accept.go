@@ -13,10 +13,6 @@ import (
 	"github.com/taskloom/taskloom/internal/seeding"
 )
 
-// sniffBytes is how much of a file tells its type. It is the library's own
-// limit: of less it would believe that the file ends there.
-const sniffBytes = 4 << 10
-
 // packedTypes are the types of archives and compressed files. Documents that
 // are ZIPs inside have types of their own; where the beginning of one does not
 // tell, its name does.
@@ -27,22 +23,6 @@ var (
 	}
 	packedDocuments = []string{".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".jar", ".epub", ".apk"}
 )
-
-var (
-	anyBytes = mimetype.Lookup("application/octet-stream")
-	gzipped  = mimetype.Lookup("application/gzip")
-)
-
-// sniff tells a file's type by its beginning. Of gzip the library looks at two
-// bytes, as one in 65,536 files of noise begins with; its third and fourth are
-// fixed as well (RFC 1952).
-func sniff(head []byte) *mimetype.MIME {
-	found := mimetype.Detect(head)
-	if found == gzipped && (len(head) < 4 || head[2] != 8 || head[3]&0xe0 != 0) {
-		return anyBytes
-	}
-	return found
-}
 
 // refusal tells why a field cannot take a file, "" when it can. It is asked
 // before the file is stored, and decides by the file alone.

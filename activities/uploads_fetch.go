@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taskloom/taskloom/internal/archive"
+	"github.com/taskloom/taskloom/internal/filetype"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -90,7 +91,7 @@ func (b *batch) wanted(f *batchFile) bool {
 	return slices.ContainsFunc(f.fields, func(field string) bool { return b.refusal(field, f) == "" })
 }
 
-var heads = sync.Pool{New: func() any { return new([sniffBytes]byte) }}
+var heads = sync.Pool{New: func() any { return new([filetype.SniffBytes]byte) }}
 
 // store unpacks one entry into the object store. What is wrong with the entry
 // is noted with it and no error.
@@ -101,7 +102,7 @@ func (b *batch) store(ctx context.Context, f *batchFile) error {
 	}
 	defer body.Close()
 	in := &watched{from: body}
-	head, _ := heads.Get().(*[sniffBytes]byte)
+	head, _ := heads.Get().(*[filetype.SniffBytes]byte)
 	defer heads.Put(head)
 	n, err := io.ReadFull(in, head[:])
 	if in.err != nil {
@@ -110,7 +111,7 @@ func (b *batch) store(ctx context.Context, f *batchFile) error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	f.contentType = sniff(head[:n])
+	f.contentType = filetype.Sniff(head[:n])
 	if !b.wanted(f) {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 const sweepPage = 100
 
 // SweepUploads rings the runs of uploads that stand still, ends uploads that
-// were abandoned, and deletes what is left of archives that nobody needs. Each
-// of the three goes on when another fails.
+// were abandoned, and deletes what is left of archives and of files of people
+// that nobody needs. Each of them goes on when another fails.
 func (a *Uploads) SweepUploads(ctx context.Context) (SweepResult, error) {
 	defer keepAlive(ctx)()
 	var out SweepResult
@@ -23,7 +23,8 @@ func (a *Uploads) SweepUploads(ctx context.Context) (SweepResult, error) {
 	out.Rung, rung = a.Store.RingStuckUploads(ctx)
 	expired := a.expire(ctx, &out)
 	swept := a.sweep(ctx, &out)
-	return out, outwardOf(ctx, errors.Join(expired, swept, rung))
+	peoples := a.sweepPeoples(ctx, &out)
+	return out, outwardOf(ctx, errors.Join(expired, swept, peoples, rung))
 }
 
 func (a *Uploads) expire(ctx context.Context, out *SweepResult) error {

@@ -64,8 +64,10 @@ type Deps struct {
 	Links console.Objects
 	// Publish tells what the deployment offers to pipelines.
 	Publish pipeline.Options
-	// App answers outside of /api, such as the web app; nil means a page that
-	// says what is there instead.
+	// About is what the web app wants to know of the deployment.
+	About console.About
+	// App answers outside of /api: the web app, of NewApp; nil means a page at /
+	// that says what is there instead.
 	App http.Handler
 }
 
@@ -93,13 +95,15 @@ func New(d Deps) *API {
 	})
 	web := console.Mount(r, console.Deps{
 		Store: d.Store, Cursors: cursors, Bodies: bodies, Now: d.Now, Rand: d.Rand,
-		PublicURL: d.PublicURL, Proxies: d.TrustedProxies, Limits: d.Limits, Publish: d.Publish, Objects: d.Links,
+		PublicURL: d.PublicURL, Proxies: d.TrustedProxies, Limits: d.Limits, Publish: d.Publish, Objects: d.Links, About: d.About,
 	})
 	if d.App == nil {
 		r.Get("/", landing())
 	} else {
-		r.Handle("/api/*", http.HandlerFunc(edge.NotFound))
-		r.Handle("/*", d.App)
+		nothing := edge.Private()(http.HandlerFunc(edge.NotFound))
+		r.Handle("/api", nothing)
+		r.Handle("/api/*", nothing)
+		r.Method(http.MethodGet, "/*", d.App)
 	}
 	return &API{
 		Handler:  otelhttp.NewHandler(r, "http"),

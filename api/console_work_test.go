@@ -51,7 +51,8 @@ func TestWorkFromClaimToApproval(t *testing.T) {
 	require.Equal(t, "review", review["kind"])
 	under := review["reviewed"].([]any)[0].(map[string]any)
 	require.Equal(t, []any{"answer"}, under["fields"])
-	require.NotContains(t, under, "author")
+	require.Equal(t, b.Email("contributor1"), under["author"].(map[string]any)["email"])
+	require.Empty(t, under["earlier"])
 	back := checker.ok(t, 200, http.MethodPost, onClaim(review, "/review"), map[string]any{
 		"verdict": "reject", "comments": []any{map[string]any{"field": "answer", "text": "in digits"}},
 	})

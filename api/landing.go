@@ -19,7 +19,8 @@ const landingPage = `<!doctype html>
 </head>
 <body>
 <h1>Taskloom</h1>
-<p>The server runs. This build carries no web app; everything is there over HTTP:</p>
+<p>The server runs, but this build carries no web app: it was made without Node. <code>make build</code> on a machine with
+Node 20.19 or newer, a release and the image have it. Everything is there over HTTP:</p>
 <ul>
 <li><a href="/api/v1/docs">External API</a>: create tasks and poll them, with an API key</li>
 <li><a href="/api/console/docs">Console API</a>: claim, submit, review and administer, with a login</li>
@@ -29,7 +30,8 @@ const landingPage = `<!doctype html>
 </html>
 `
 
-// landing answers at / while there is no web app.
+// landing answers where the web app would, in a build without it: 503, so that
+// nobody takes it for the app.
 func landing() http.HandlerFunc {
 	sum := sha256.Sum256([]byte(landingStyle))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
@@ -38,6 +40,7 @@ func landing() http.HandlerFunc {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("Cache-Control", "no-cache")
+		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = w.Write([]byte(landingPage)) // a reader who left misses the page
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/api"
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/pipeline"
@@ -79,6 +80,17 @@ func matrix(t *testing.T) map[string]row {
 		"reviewClaim":  {want: checker, body: map[string]any{"verdict": "approve"}, ready: inReview},
 		"releaseClaim": {want: holder, ready: claimed},
 
+		"undoSubmission": {want: holder, ready: handedIn},
+		"listQueues":     {want: people},
+		"explainQueue":   {want: [8]int{A, A, A, 403, 404, 404, 404, 401}},
+		"resetSkips":     {want: members},
+		"listHistory":    {want: people},
+		"getSubmission":  {want: holder, ready: handedIn},
+		"getProgress":    {want: people},
+
+		"createFile":   {want: holder, body: map[string]any{"field": "scan", "name": "a.png", "size": 1}, ready: claimedUpload},
+		"completeFile": {want: holder, ready: putUpload},
+
 		"createPipeline":    {want: admins, body: func() any { return map[string]any{"definition": definition()} }},
 		"getPipeline":       {want: admins},
 		"saveDefinition":    {want: admins, body: func() any { return map[string]any{"definition": definition(), "revision": 1} }, ready: pipelineThatIs("ACTIVE")},
@@ -92,6 +104,19 @@ func matrix(t *testing.T) map[string]row {
 		"unarchivePipeline": {want: admins, ready: pipelineThatIs("ARCHIVED")},
 		"getCounts":         {want: members},
 
+		"listPipelines":     {want: members},
+		"duplicatePipeline": {want: admins},
+		"exportPipeline":    {want: admins},
+		"importPipeline":    {want: admins, body: func() any { return map[string]any{"document": "{name: " + rand.Text() + ", nodes: [], edges: []}"} }},
+		"parseDefinition":   {want: admins, body: map[string]any{"document": "{name: x, nodes: [], edges: []}"}},
+		"checkDefinition":   {want: admins, body: func() any { return map[string]any{"definition": definition()} }},
+		"listVersions":      {want: admins},
+		"getVersion":        {want: admins, ready: published},
+		"restoreVersion":    {want: admins, body: map[string]any{"revision": 1}, ready: published},
+
+		"listReviewQueue":   {want: [8]int{A, A, 403, A, 404, 404, 404, 401}},
+		"bulkTasks":         {want: admins, body: func() any { return map[string]any{"action": "set_priority", "priority": 1, "task_ids": []int{1}} }},
+		"releaseNode":       {want: admins, ready: claimed},
 		"listPipelineTasks": {want: admins},
 		"listWaiting":       {want: admins},
 		"getTaskDetail":     {want: admins, ready: claimed},
@@ -129,6 +154,13 @@ func inReview(t *testing.T, b *bench, ids map[string]string) {
 	require.NoError(t, err)
 	b.settle(t, claim.TaskID)
 	b.claimAs(t, b.Reviewers[0], pipeline.KindReview, ids)
+}
+
+// published makes a pipeline whose version 1 is live.
+func published(t *testing.T, b *bench, ids map[string]string) {
+	t.Helper()
+	pipelineThatIs("ACTIVE")(t, b, ids)
+	ids["{number}"] = "1"
 }
 
 func escalated(t *testing.T, b *bench, ids map[string]string) {
@@ -192,10 +224,11 @@ func (b *bench) member(t *testing.T, userID int64) store.Member {
 
 func TestMatrix_EveryOperationForEveryCaller(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := serve(t, dbtest.NewWorld(t), func(d *api.Deps) { d.Links = objects(t) })
 	b.created(t, 80)
 	crowd := b.crowd(t)
 	table := matrix(t)
+	addPeopleRows(table)
 	for path, item := range b.document(t, "/api/console/openapi.json").Paths {
 		for method, op := range item {
 			r, ok := table[op.OperationID]
@@ -225,7 +258,7 @@ func (b *bench) walk(t *testing.T, crowd []person, method, path, id string, r ro
 		require.NotContains(t, a.Body, "problems")
 	}
 	require.Equal(t, before, b.fingerprint(t), "%s: a refused caller changed something", id)
-	endsSession := id == "login" || id == "logout"
+	endsSession := id == "login" || id == "logout" || id == "acceptInvite"
 	for i, want := range r.want {
 		if want != A || endsSession && crowd[i].cookie != nil {
 			continue
@@ -258,7 +291,7 @@ func (b *bench) fill(t *testing.T, path string, r row) string {
 func (b *bench) fingerprint(t *testing.T) (sum string) {
 	t.Helper()
 	var parts []string
-	for _, table := range []string{"pipelines", "pipeline_versions", "tasks", "task_nodes", "task_events", "submissions", "drafts", "outbox", "api_keys", "audit_log", "uploads"} {
+	for _, table := range []string{"pipelines", "pipeline_versions", "tasks", "task_nodes", "task_events", "submissions", "drafts", "skips", "outbox", "api_keys", "audit_log", "uploads", "users", "projects", "org_members", "project_members", "invites", "invite_projects", "user_settings", "task_files", "count_changes"} {
 		parts = append(parts, fmt.Sprintf(`(SELECT coalesce(md5(string_agg(x::text, '|' ORDER BY x::text)), '') FROM %s x)`, table))
 	}
 	require.NoError(t, b.Store.Pool().QueryRow(t.Context(), `SELECT `+strings.Join(parts, " || ")).Scan(&sum))

@@ -156,14 +156,25 @@ func TestTheConsolesPageListsEveryOperationAndLoadsNothingFromElsewhere(t *testi
 		}
 	}
 	require.Contains(t, page, `href="openapi.json"`)
-	require.Contains(t, b.html(t, "/"), `href="/api/v1/docs"`)
+}
+
+func TestABuildWithoutTheWebAppSaysSo(t *testing.T) {
+	t.Parallel()
+	page := setup(t).htmlWith(t, http.StatusServiceUnavailable, "/")
+	require.Contains(t, page, `href="/api/v1/docs"`)
+	require.Contains(t, page, "make build")
 }
 
 // html fetches a page and demands that it needs no script and nobody else.
 func (b *bench) html(t *testing.T, path string) string {
 	t.Helper()
+	return b.htmlWith(t, http.StatusOK, path)
+}
+
+func (b *bench) htmlWith(t *testing.T, status int, path string) string {
+	t.Helper()
 	a := b.do(t, http.MethodGet, path, nil)
-	require.Equal(t, http.StatusOK, a.Status)
+	require.Equal(t, status, a.Status)
 	page := string(a.Raw)
 	require.NotContains(t, page, "<script")
 	for _, link := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {

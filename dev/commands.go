@@ -75,7 +75,9 @@ func runTemporal(ctx context.Context, args []string) error {
 }
 
 func runS3(ctx context.Context, args []string) error {
-	c := s3.Config{AccessKeyID: os.Getenv(stack.S3AccessKeyVar), SecretKey: os.Getenv(stack.S3SecretVar)}
+	c := s3.Config{
+		AccessKeyID: os.Getenv(stack.S3AccessKeyVar), SecretKey: os.Getenv(stack.S3SecretVar), Origin: os.Getenv("PUBLIC_URL"),
+	}
 	flags := newFlags("s3")
 	flags.StringVar(&c.Addr, "addr", "", "")
 	flags.StringVar(&c.Dir, "dir", "", "")

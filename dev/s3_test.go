@@ -28,7 +28,7 @@ func tryPut(ctx context.Context, env map[string]string, key string) error {
 func TestTheS3Gateway(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	run := h.dev(t, nil, "exec", "--dir", h.state, "--", "sh", "-c",
+	run := h.dev(t, []string{"PUBLIC_URL=https://loom.test/"}, "exec", "--dir", h.state, "--", "sh", "-c",
 		"trap 'echo interrupted; exit 9' INT; echo the parts are up; sleep 1000")
 	run.waitFor("the parts are up")
 	env := h.env(t)
@@ -124,6 +124,7 @@ func preflight(t *testing.T, env map[string]string) {
 	t.Helper()
 	for origin, allowed := range map[string]bool{
 		"http://localhost:5173": true, "http://127.0.0.1:8080": true, "http://localhost": true,
+		"https://loom.test":          true, // its public address
 		"http://localhost.evil.test": false, "https://evil.test": false,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodOptions,

@@ -30,17 +30,19 @@ const Prefix = "/api/console"
 // Store is what the API needs of the database.
 type Store interface {
 	accounts
+	directory
 	keys
 	work
 	pipelines
 	taskAdmin
 	uploads
+	taskFiles
 }
 
 type accounts interface {
 	UserByEmail(ctx context.Context, email string) (store.User, error)
 	RenewPasswordHash(ctx context.Context, userID int64, old, renewed string) error
-	CreateSession(ctx context.Context, userID int64, hash [32]byte, ttl time.Duration) error
+	CreateSession(ctx context.Context, userID int64, hash [32]byte, agent string, ttl time.Duration) error
 	SessionUser(ctx context.Context, hash [32]byte) (store.User, error)
 	DeleteSession(ctx context.Context, hash [32]byte) error
 	Me(ctx context.Context, userID int64) (store.Me, error)
@@ -64,25 +66,46 @@ type work interface {
 	LiveClaim(ctx context.Context, userID int64, claimID string) (store.Claim, error)
 	MyClaims(ctx context.Context, userID int64) ([]store.Claim, error)
 	ExtendClaim(ctx context.Context, userID int64, claimID string) (store.Claim, error)
-	ReleaseClaim(ctx context.Context, userID int64, claimID, reason string) error
+	ReleaseClaim(ctx context.Context, userID int64, claimID string, r store.Release) error
 	Work(ctx context.Context, c store.Claim) (store.Work, error)
 	SaveDraft(ctx context.Context, userID int64, claimID string, values form.Values, revision int64) (int64, error)
 	Submit(ctx context.Context, userID int64, claimID string, values form.Values) (store.Submitted, error)
 	Review(ctx context.Context, userID int64, claimID string, v store.Verdict) (store.Submitted, error)
+	Undo(ctx context.Context, userID int64, claimID string) (store.Claim, error)
+	Queues(ctx context.Context, userID int64) ([]store.Queue, error)
+	ExplainQueue(ctx context.Context, m store.Member, kind pipeline.Kind) (store.QueueState, error)
+	ResetSkips(ctx context.Context, m store.Member) (int, error)
+	History(ctx context.Context, q store.HistoryQuery) (store.HistoryPage, error)
+	Submission(ctx context.Context, userID int64, claimID string) (store.DoneDetail, error)
+	Progress(ctx context.Context, userID int64, offset time.Duration) (store.Progress, error)
 }
 
 type pipelines interface {
 	Version(ctx context.Context, versionID int64) (*pipeline.Pipeline, error)
 	PipelineDraft(ctx context.Context, orgID, pipelineID int64) (store.PipelineDraft, error)
 	CreatePipeline(ctx context.Context, m store.Member, def pipeline.Definition, raw json.RawMessage) (store.PipelineRow, error)
-	SavePipelineDraft(ctx context.Context, m store.Member, pipelineID int64, raw json.RawMessage, revision int64) (store.PipelineRow, error)
+	SavePipelineDraft(ctx context.Context, m store.Member, pipelineID int64, save store.DraftSave) (store.PipelineRow, error)
 	Publish(ctx context.Context, orgID, pipelineID, actor int64, opts pipeline.Options, note string) (store.PipelineRow, error)
 	SetPipelineStatus(ctx context.Context, orgID, pipelineID, actor int64, verb pipeline.Verb) (store.PipelineRow, error)
 	QueueCounts(ctx context.Context, orgID, pipelineID int64) (store.QueueCounts, error)
+	Pipeline(ctx context.Context, orgID, pipelineID int64) (store.PipelineRow, error)
+	ListPipelines(ctx context.Context, m store.Member) ([]store.PipelineOverview, error)
+	DuplicatePipeline(ctx context.Context, from store.Member, pipelineID int64, to store.Member, name string) (store.PipelineRow, error)
+	ImportPipeline(ctx context.Context, m store.Member, def pipeline.Definition) (store.PipelineRow, error)
+	Definition(ctx context.Context, orgID, pipelineID int64, number int) (pipeline.Definition, error)
+	Versions(ctx context.Context, orgID, pipelineID int64) ([]store.VersionRow, error)
+	VersionByNumber(ctx context.Context, orgID, pipelineID int64, number int) (store.VersionDetail, error)
+	RestoreVersion(ctx context.Context, m store.Member, pipelineID int64, number int, revision int64) (store.PipelineRow, error)
 }
 
 type taskAdmin interface {
-	ListTasks(ctx context.Context, orgID, pipelineID int64, q store.TaskQuery) (store.TaskPage, error)
+	PeopleByID(ctx context.Context, orgID int64, ids []int64) ([]store.Person, error)
+	SearchTasks(ctx context.Context, orgID, pipelineID int64, q store.TaskSearch) (store.FoundTasks, error)
+	Bulk(ctx context.Context, m store.Member, taskIDs []int64, act store.BulkAction) (store.BulkResult, error)
+	ReleaseNode(ctx context.Context, m store.Member, taskID int64, node, reason string) error
+	ReviewQueue(ctx context.Context, m store.Member, q store.ReviewQuery) (store.ReviewPage, error)
+	ClaimReviewOf(ctx context.Context, m store.Member, contributor int64) (*store.Claim, error)
+	WhyWaiting(ctx context.Context, orgID, pipelineID int64, d store.TaskDetail) (store.WhyWaiting, error)
 	TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64) (store.TaskDetail, error)
 	Waiting(ctx context.Context, orgID, pipelineID int64, limit int) ([]store.WaitingNode, error)
 	Escalate(ctx context.Context, m store.Member, taskID int64, node, reason string) error
@@ -119,6 +142,8 @@ type Deps struct {
 	Objects Objects
 	// Publish tells what the deployment offers to pipelines.
 	Publish pipeline.Options
+	// About is what the web app wants to know of the deployment.
+	About About
 }
 
 type api struct {
@@ -126,6 +151,8 @@ type api struct {
 	huma     huma.API
 	cookie   cookie
 	throttle *throttle
+	// completions are the places for completions of files.
+	completions chan struct{}
 	// registered are the operations that have taken their permission.
 	registered map[string]bool
 }
@@ -143,15 +170,26 @@ type Error struct {
 func Mount(root chi.Router, d Deps) huma.API {
 	a := &api{
 		Deps: d, cookie: newCookie(d.PublicURL), throttle: newThrottle(d.Limits), registered: map[string]bool{},
+		completions: make(chan struct{}, completionsAtOnce),
 	}
 	root.Route(Prefix, func(r chi.Router) {
-		r.Use(edge.Private("Cookie"), edge.ShowProblems, sameOrigin(d.PublicURL), requireJSON)
+		r.Use(edge.Private("Cookie"), edge.ShowProblems, sameOrigin(d.PublicURL), requireJSON, unchanged(a.cookie.name))
 		a.huma = humachi.New(r, a.config())
 		a.huma.UseMiddleware(a.authorize, a.refuseUnstorable, d.Bodies.Middleware(a.huma, storableBody))
 		a.registerSession()
 		a.registerMe()
+		a.registerInfo()
+		a.registerSessions()
+		a.registerSettings()
+		a.registerMembers()
+		a.registerProjects()
+		a.registerInvites()
 		a.registerClaims()
 		a.registerSubmit()
+		a.registerFiles()
+		a.registerUndo()
+		a.registerQueues()
+		a.registerHistory()
 		a.registerPipelines()
 		a.registerTasks()
 		a.registerTaskAdmin()

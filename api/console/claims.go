@@ -28,6 +28,8 @@ type claimInput struct {
 		Role   string `json:"role" enum:"contributor,reviewer" doc:"contributor claims a subtask, reviewer a review."`
 		TaskID int64  `json:"task_id,omitempty" minimum:"1" doc:"Claim a node of this task; with node. Without, the next one of the queue."`
 		Node   string `json:"node,omitempty" maxLength:"64"`
+
+		Contributor int64 `json:"contributor,omitempty" minimum:"1" doc:"With role reviewer and no task_id: the next review of this person's work."`
 	} `nameHint:"ClaimRequest"`
 }
 
@@ -62,6 +64,7 @@ type extendOutput struct {
 type releaseInput struct {
 	OnClaim
 	Reason string `query:"reason" maxLength:"1000" doc:"Why, for the task's timeline."`
+	Skip   bool   `query:"skip" doc:"Do not serve this node to the caller again, until they bring skipped work back; they may still claim it by name."`
 }
 
 func (a *api) registerClaims() {
@@ -92,6 +95,9 @@ func (a *api) registerClaims() {
 // kinds of nodes by the role that works on them.
 var kinds = map[string]pipeline.Kind{"contributor": pipeline.KindSubtask, "reviewer": pipeline.KindReview}
 
+// roles are the roles that work on a kind of node: kinds the other way round.
+var roles = map[pipeline.Kind]string{pipeline.KindSubtask: "contributor", pipeline.KindReview: "reviewer"}
+
 func (a *api) claimWork(ctx context.Context, in *claimInput) (*workOutput, error) {
 	m, kind := membership(ctx), kinds[in.Body.Role]
 	if !m.CanWork(kind) {
@@ -100,11 +106,17 @@ func (a *api) claimWork(ctx context.Context, in *claimInput) (*workOutput, error
 	if (in.Body.TaskID == 0) != (in.Body.Node == "") {
 		return nil, fault.New(fault.Validation, "task_id and node go together; leave both out for the next task of the queue")
 	}
+	if in.Body.Contributor != 0 && (kind != pipeline.KindReview || in.Body.TaskID != 0) {
+		return nil, fault.New(fault.Validation, "contributor goes with role reviewer and without task_id: it asks for the next review of that person's work")
+	}
 	var claim *store.Claim
 	var err error
-	if in.Body.TaskID != 0 {
+	switch {
+	case in.Body.Contributor != 0:
+		claim, err = a.Store.ClaimReviewOf(ctx, m, in.Body.Contributor)
+	case in.Body.TaskID != 0:
 		claim, err = a.Store.ClaimTask(ctx, m, kind, in.Body.TaskID, in.Body.Node)
-	} else {
+	default:
 		claim, err = a.Store.ClaimNext(ctx, m, kind)
 	}
 	if err != nil {
@@ -157,5 +169,5 @@ func (a *api) extendClaim(ctx context.Context, in *OnClaim) (*extendOutput, erro
 }
 
 func (a *api) releaseClaim(ctx context.Context, in *releaseInput) (*struct{}, error) {
-	return nil, a.Store.ReleaseClaim(ctx, caller(ctx).ID, in.ClaimID, in.Reason)
+	return nil, a.Store.ReleaseClaim(ctx, caller(ctx).ID, in.ClaimID, store.Release{Reason: in.Reason, Skip: in.Skip})
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,6 +16,20 @@ import (
 // Objects is the part of the object store that forms need.
 type Objects interface {
 	PresignGet(ctx context.Context, key string, d blob.Download, lives time.Duration) (string, error)
+	PresignPutSized(ctx context.Context, key, contentType string, size int64, lives time.Duration) (string, error)
+	Head(ctx context.Context, key string) (blob.Object, error)
+	Reader(ctx context.Context, key string, o blob.Object) *blob.Reader
+	Put(ctx context.Context, key, contentType string, size int64, from io.Reader) error
+	Delete(ctx context.Context, key string) error
+}
+
+// taskFiles is the part of the database that uploads of people need.
+type taskFiles interface {
+	UploadField(ctx context.Context, c store.Claim, name string) (form.Field, error)
+	CreateTaskFile(ctx context.Context, c store.Claim, f store.TaskFile) error
+	TaskFile(ctx context.Context, c store.Claim, id uuid.UUID) (store.TaskFile, error)
+	CompleteTaskFile(ctx context.Context, c store.Claim, f store.File) (bool, error)
+	TaskFiles(ctx context.Context, orgID, taskID int64, ids []uuid.UUID) ([]store.File, error)
 }
 
 // linkLives is how long a link to a file works; the form asks for its claim
@@ -32,31 +47,52 @@ type File struct {
 	ExpiresAt   time.Time `json:"expires_at" doc:"When the links stop working; get the claim again for new ones."`
 }
 
-// seededFiles links the files that the task was created with. What people
+// filesIn links the files of a task that values of its fields name: those that
+// it was created with, and those that people uploaded for it. What else people
 // wrote into a value links nothing: any id could stand there.
-func (a *api) seededFiles(ctx context.Context, orgID int64, fields []Field, values form.Values) ([]File, error) {
-	var ids []uuid.UUID
+func (a *api) filesIn(ctx context.Context, orgID, taskID int64, fields []Field, sets ...form.Values) ([]File, error) {
+	var seeded, uploaded []uuid.UUID
 	for _, f := range fields {
-		if f.Type == string(form.FileUpload) && f.Input == string(form.Seeded) {
-			ids = append(ids, fileIDs(values[f.Name])...)
+		for _, values := range sets {
+			switch {
+			case f.Type != string(form.FileUpload):
+			case f.Input == string(form.Seeded):
+				seeded = append(seeded, fileIDs(values[f.Name])...)
+			case f.Input == string(form.Contributor):
+				uploaded = append(uploaded, fileIDs(values[f.Name])...)
+			}
 		}
 	}
-	out := []File{}
-	if len(ids) == 0 || a.Objects == nil {
-		return out, nil
+	if a.Objects == nil {
+		return []File{}, nil
 	}
-	found, err := a.Store.FilesByID(ctx, orgID, ids)
-	if err != nil {
-		return nil, err
-	}
-	until := a.Now().Add(linkLives).UTC()
-	for _, f := range found {
-		linked, err := a.link(ctx, f)
+	var found []store.File
+	if len(seeded) > 0 {
+		files, err := a.Store.FilesByID(ctx, orgID, seeded)
 		if err != nil {
 			return nil, err
 		}
-		linked.ExpiresAt = until
-		out = append(out, linked)
+		found = files
+	}
+	if len(uploaded) > 0 {
+		files, err := a.Store.TaskFiles(ctx, orgID, taskID, uploaded)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, files...)
+	}
+	return a.links(ctx, found)
+}
+
+func (a *api) links(ctx context.Context, files []store.File) ([]File, error) {
+	out := make([]File, len(files))
+	until := a.Now().Add(linkLives).UTC()
+	for i, f := range files {
+		var err error
+		if out[i], err = a.link(ctx, f); err != nil {
+			return nil, err
+		}
+		out[i].ExpiresAt = until
 	}
 	return out, nil
 }

@@ -86,7 +86,7 @@ func (a *api) open(ctx context.Context, r *http.Request, user store.User) (*logi
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Store.CreateSession(ctx, user.ID, hashToken(token), sessionTTL); err != nil {
+	if err := a.Store.CreateSession(ctx, user.ID, hashToken(token), agent(r), sessionTTL); err != nil {
 		return nil, err
 	}
 	return &loginOutput{

@@ -77,11 +77,7 @@ func (a *api) listProjects(ctx context.Context, _ *struct{}) (*projectsOutput, e
 	out.Body.Projects = []Project{}
 	for _, o := range me.Orgs {
 		for _, p := range o.Projects {
-			project := Project{ID: p.ID, OrgID: o.ID, Name: p.Name, Role: string(p.Role), Pipelines: []PipelineSummary{}}
-			for _, l := range p.Pipelines {
-				project.Pipelines = append(project.Pipelines, PipelineSummary(l))
-			}
-			out.Body.Projects = append(out.Body.Projects, project)
+			out.Body.Projects = append(out.Body.Projects, newProject(o.ID, p))
 		}
 	}
 	return out, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -36,7 +37,9 @@ type permission struct {
 
 func anyMember(store.Member) bool   { return true }
 func orgAdmin(m store.Member) bool  { return m.OrgAdmin }
+func mayReview(m store.Member) bool { return m.CanWork(pipeline.KindReview) }
 func someAdmin(m store.Member) bool { return m.Admin() }
+func anyAdmin(m store.Member) bool  { return m.OrgAdmin || m.ProjectAdmin }
 
 var (
 	anyone        = permission{scope: scopeNone, who: "everybody"}
@@ -44,21 +47,42 @@ var (
 	claimHolder   = permission{scope: scopeSelf, who: "the person whose claim it is"}
 	pipelineCrew  = permission{scope: scopePipeline, who: "members of the pipeline's project", allow: anyMember}
 	pipelineAdmin = permission{scope: scopePipeline, who: "admins of the pipeline's project", allow: someAdmin}
+	projectCrew   = permission{scope: scopeProject, who: "members of the project", allow: anyMember}
 	projectAdmin  = permission{scope: scopeProject, who: "admins of the project", allow: someAdmin}
+	reviewers     = permission{scope: scopePipeline, who: "reviewers and admins of the pipeline's project", allow: mayReview}
 	adminOfTask   = permission{scope: scopeTask, who: "admins of the task's project", allow: someAdmin}
 	keyAdmin      = permission{scope: scopeOrg, who: "admins of the organization", allow: orgAdmin}
+
+	organizationAdmin = keyAdmin
+	projectMaker      = permission{scope: scopeOrg, who: "admins of the organization or of one of its projects", allow: anyAdmin}
 )
 
 // permissions is the table: each operation and who may use it.
 var permissions = map[string]permission{
-	"login":  anyone,
-	"logout": anyone,
-	"getMe":  signedIn, "listProjects": signedIn,
+	"login":        anyone,
+	"logout":       anyone,
+	"lookupInvite": anyone, "acceptInvite": anyone, // the token is what lets them
+	"getMe": signedIn, "listProjects": signedIn,
+	"getInfo": signedIn, "getSettings": signedIn, "putSetting": signedIn, "changePassword": signedIn,
+	"listSessions": signedIn, "endSession": signedIn, "endOtherSessions": signedIn,
+
+	"listOrgMembers": organizationAdmin, "setOrgRole": organizationAdmin, "removeOrgMember": organizationAdmin,
+	"createInvite": organizationAdmin, "listInvites": organizationAdmin, "revokeInvite": organizationAdmin,
+	"createProject": projectMaker,
+	"renameProject": projectAdmin, "listProjectMembers": projectAdmin, "setProjectRole": projectAdmin, "removeProjectMember": projectAdmin,
+	"createProjectInvite": projectAdmin, "listProjectInvites": projectAdmin, "revokeProjectInvite": projectAdmin,
 
 	"claimWork":  pipelineCrew, // claimWork also asks for the role that the body names
 	"listClaims": signedIn,
 	"getClaim":   claimHolder, "saveDraft": claimHolder, "extendClaim": claimHolder,
-	"submitClaim": claimHolder, "reviewClaim": claimHolder, "releaseClaim": claimHolder,
+	"submitClaim": claimHolder, "reviewClaim": claimHolder, "releaseClaim": claimHolder, "undoSubmission": claimHolder,
+
+	"createFile": claimHolder, "completeFile": claimHolder,
+
+	"listQueues":   signedIn,
+	"explainQueue": pipelineCrew, // which also asks for the role that the query names
+	"resetSkips":   pipelineCrew,
+	"listHistory":  signedIn, "getSubmission": claimHolder, "getProgress": signedIn,
 
 	"createPipeline": projectAdmin,
 	"getPipeline":    pipelineAdmin, "saveDefinition": pipelineAdmin, "validatePipeline": pipelineAdmin,
@@ -66,9 +90,15 @@ var permissions = map[string]permission{
 	"completePipeline": pipelineAdmin, "reopenPipeline": pipelineAdmin, "archivePipeline": pipelineAdmin,
 	"unarchivePipeline": pipelineAdmin,
 	"getCounts":         pipelineCrew,
+	"listPipelines":     projectCrew, // drafts and archived pipelines only for admins
+	"duplicatePipeline": pipelineAdmin, "exportPipeline": pipelineAdmin, "checkDefinition": pipelineAdmin,
+	"importPipeline": projectAdmin, "parseDefinition": projectAdmin,
+	"listVersions": pipelineAdmin, "getVersion": pipelineAdmin, "restoreVersion": pipelineAdmin,
+	"listReviewQueue": reviewers,
 
 	"listPipelineTasks": pipelineAdmin, "listWaiting": pipelineAdmin,
 	"getTaskDetail": adminOfTask, "escalateNode": adminOfTask, "quarantineNode": adminOfTask, "resolveNode": adminOfTask,
+	"bulkTasks": pipelineAdmin, "releaseNode": adminOfTask,
 	"holdTask": adminOfTask, "unholdTask": adminOfTask, "failTask": adminOfTask,
 
 	"listUploads": pipelineAdmin, "getUploadDetail": pipelineAdmin, "cancelUpload": pipelineAdmin,

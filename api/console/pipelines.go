@@ -37,9 +37,16 @@ func newPipeline(p store.PipelineRow) Pipeline {
 // PipelineDetail is a pipeline with its definitions.
 type PipelineDetail struct {
 	Pipeline
-	Draft json.RawMessage `json:"draft" doc:"What the builder edits."`
-	Live  json.RawMessage `json:"live" doc:"What new tasks get; null before the first publish."`
+	Draft   json.RawMessage `json:"draft" doc:"What the builder edits."`
+	Live    json.RawMessage `json:"live" doc:"What new tasks get; null before the first publish."`
+	Layout  Layout          `json:"layout" doc:"Where the builder shows the nodes."`
+	SavedBy *Person         `json:"saved_by" doc:"Who saved the draft last; null for the command line."`
+	SavedAt time.Time       `json:"saved_at"`
+	Counts  Counts          `json:"counts"`
 }
+
+// Layout is where the builder shows nodes, by their keys: x and y.
+type Layout map[string][2]float64
 
 // DefinitionProblem is one thing that keeps a draft from being published.
 type DefinitionProblem struct {
@@ -61,6 +68,7 @@ type saveDefinitionInput struct {
 	Body struct {
 		Definition json.RawMessage `json:"definition"`
 		Revision   int64           `json:"revision" minimum:"0" doc:"The last one seen."`
+		Layout     Layout          `json:"layout,omitempty" doc:"Where the builder shows the nodes; without, it stays. A save that changes nothing else keeps the revision."`
 	} `nameHint:"SaveDefinitionRequest"`
 }
 
@@ -69,6 +77,13 @@ type publishInput struct {
 	Body *struct {
 		Note string `json:"note,omitempty" maxLength:"1000" doc:"What is new in this version."`
 	} `nameHint:"PublishRequest"`
+}
+
+type checkInput struct {
+	InPipeline
+	Body struct {
+		Definition json.RawMessage `json:"definition"`
+	} `nameHint:"CheckRequest"`
 }
 
 type pipelineOutput struct{ Body Pipeline }
@@ -82,6 +97,9 @@ type validateOutput struct {
 }
 
 func (a *api) registerPipelines() {
+	a.registerPipelineList()
+	a.registerPipelineCopy()
+	a.registerVersions()
 	tags := []string{"Pipelines"}
 	register(a, huma.Operation{
 		OperationID: "createPipeline", MaxBodyBytes: definitionBody, Method: http.MethodPost, Path: "/projects/{project_id}/pipelines", Tags: tags,
@@ -93,12 +111,16 @@ func (a *api) registerPipelines() {
 	}, a.getPipeline)
 	register(a, huma.Operation{
 		OperationID: "saveDefinition", MaxBodyBytes: definitionBody, Method: http.MethodPut, Path: "/pipelines/{pipeline_id}/draft", Tags: tags,
-		Summary: "Save the draft", Description: "409 when somebody else saved it since the given revision.",
+		Summary: "Save the draft", Description: "409 when it was saved since the given revision; the message says by whom and when.",
 	}, a.saveDefinition, http.StatusConflict)
 	register(a, huma.Operation{
 		OperationID: "validatePipeline", Method: http.MethodPost, Path: "/pipelines/{pipeline_id}/validate", Tags: tags,
 		Summary: "Check the draft", Description: "Tells everything that keeps it from being published.",
 	}, a.validatePipeline)
+	register(a, huma.Operation{
+		OperationID: "checkDefinition", MaxBodyBytes: definitionBody, Method: http.MethodPost, Path: "/pipelines/{pipeline_id}/check", Tags: tags,
+		Summary: "Check a definition", Description: "Tells everything that would keep it from being published as the next version. Saves nothing.",
+	}, a.checkDefinition)
 	register(a, huma.Operation{
 		OperationID: "publishPipeline", Method: http.MethodPost, Path: "/pipelines/{pipeline_id}/publish", Tags: tags,
 		Summary: "Publish the draft", Description: "Open tasks keep the version that they were created with.",
@@ -126,11 +148,22 @@ func (a *api) createPipeline(ctx context.Context, in *createPipelineInput) (*pip
 }
 
 func (a *api) getPipeline(ctx context.Context, in *InPipeline) (*pipelineDetailOutput, error) {
-	p, err := a.Store.PipelineDraft(ctx, membership(ctx).OrgID, in.PipelineID)
+	m := membership(ctx)
+	p, err := a.Store.PipelineDraft(ctx, m.OrgID, in.PipelineID)
 	if err != nil {
 		return nil, err
 	}
-	out := &pipelineDetailOutput{Body: PipelineDetail{Pipeline: newPipeline(p.PipelineRow), Draft: p.Draft, Live: json.RawMessage("null")}}
+	out := &pipelineDetailOutput{Body: PipelineDetail{
+		Pipeline: newPipeline(p.PipelineRow), Draft: p.Draft, Live: json.RawMessage("null"), Layout: p.Layout, SavedAt: p.SavedAt.UTC(),
+	}}
+	if out.Body.SavedBy, err = a.nameOf(ctx, m.OrgID, p.SavedBy); err != nil {
+		return nil, err
+	}
+	counts, err := a.Store.QueueCounts(ctx, m.OrgID, in.PipelineID)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Counts = newCounts(counts)
 	if p.VersionID == nil {
 		return out, nil
 	}
@@ -144,8 +177,18 @@ func (a *api) getPipeline(ctx context.Context, in *InPipeline) (*pipelineDetailO
 	return out, nil
 }
 
+// nameOf looks up one person, nil for none.
+func (a *api) nameOf(ctx context.Context, orgID int64, id *int64) (*Person, error) {
+	if id == nil {
+		return nil, nil //nolint:nilnil // nobody is no error
+	}
+	who, err := a.names(ctx, orgID, []int64{*id})
+	return who.maybe(id), err
+}
+
 func (a *api) saveDefinition(ctx context.Context, in *saveDefinitionInput) (*pipelineOutput, error) {
-	row, err := a.Store.SavePipelineDraft(ctx, membership(ctx), in.PipelineID, in.Body.Definition, in.Body.Revision)
+	save := store.DraftSave{Definition: in.Body.Definition, Revision: in.Body.Revision, Layout: in.Body.Layout}
+	row, err := a.Store.SavePipelineDraft(ctx, membership(ctx), in.PipelineID, save)
 	return &pipelineOutput{Body: newPipeline(row)}, err
 }
 
@@ -154,14 +197,34 @@ func (a *api) validatePipeline(ctx context.Context, in *InPipeline) (*validateOu
 	if err != nil {
 		return nil, err
 	}
+	return a.check(ctx, p.PipelineRow, p.Draft)
+}
+
+func (a *api) checkDefinition(ctx context.Context, in *checkInput) (*validateOutput, error) {
+	p, err := a.Store.Pipeline(ctx, membership(ctx).OrgID, in.PipelineID)
+	if err != nil {
+		return nil, err
+	}
+	return a.check(ctx, p, in.Body.Definition)
+}
+
+// check tells what keeps a definition from being the pipeline's next version.
+func (a *api) check(ctx context.Context, p store.PipelineRow, definition json.RawMessage) (*validateOutput, error) {
 	out := &validateOutput{}
 	out.Body.Problems = []DefinitionProblem{}
-	def, err := pipeline.Parse(p.Draft)
+	def, err := pipeline.Parse(definition)
 	if err != nil {
 		out.Body.Problems = append(out.Body.Problems, DefinitionProblem{Message: err.Error()})
 		return out, nil //nolint:nilerr // the problem is the answer
 	}
 	problems := pipeline.Validate(def, a.Publish)
+	if p.VersionID != nil {
+		live, err := a.Store.Version(ctx, *p.VersionID)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, pipeline.Incompatible(live.Definition, def)...)
+	}
 	for _, problem := range problems[:min(len(problems), edge.MaxProblems)] {
 		out.Body.Problems = append(out.Body.Problems, DefinitionProblem(problem))
 	}

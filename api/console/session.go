@@ -69,6 +69,19 @@ func newToken(rand io.Reader) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(b[:]), nil
 }
 
+// maxAgent bounds what is kept of a User-Agent, in bytes.
+const maxAgent = 300
+
+// agent is what a browser says it is, so that people can tell their sessions
+// apart.
+func agent(r *http.Request) string {
+	name := strings.ToValidUTF8(r.UserAgent(), "\uFFFD")
+	if len(name) > maxAgent {
+		name = strings.ToValidUTF8(name[:maxAgent], "")
+	}
+	return strings.ReplaceAll(name, "\x00", "")
+}
+
 func hashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 
 // sessionUser returns who the request's session belongs to.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -55,14 +56,18 @@ type reviewInput struct {
 // Remark is a comment that a reviewer gives.
 type Remark struct {
 	Field string `json:"field,omitempty" doc:"The field that it is about; empty for the work as a whole."`
-	Text  string `json:"text" minLength:"1" maxLength:"4000"`
+	Text  string `json:"text,omitempty" maxLength:"4000" doc:"May be empty where verdict says it all."`
+
+	Verdict string `json:"verdict,omitempty" enum:"ok,wrong" doc:"Whether the field's answer is right; only with a field."`
 }
 
 // Submitted is the receipt for handed-in work.
 type Submitted struct {
-	TaskID int64  `json:"task_id"`
-	Node   string `json:"node"`
-	Next   *Work  `json:"next" doc:"The next claim when it was asked for and there is one, else null."`
+	ClaimID   string     `json:"claim_id" doc:"The claim under which it was handed in: what undo takes."`
+	TaskID    int64      `json:"task_id"`
+	Node      string     `json:"node"`
+	UndoUntil *time.Time `json:"undo_until" doc:"Until when it can be undone, unless somebody takes up what follows; null when it cannot."`
+	Next      *Work      `json:"next" doc:"The next claim when it was asked for and there is one, else null."`
 }
 
 type submittedOutput struct{ Body Submitted }
@@ -104,7 +109,7 @@ func (a *api) submitClaim(ctx context.Context, in *submitInput) (*submittedOutpu
 func (a *api) reviewClaim(ctx context.Context, in *reviewInput) (*submittedOutput, error) {
 	v := store.Verdict{Verdict: in.Body.Verdict, Values: notNil(in.Body.Values), Nodes: in.Body.Nodes}
 	for _, c := range in.Body.Comments {
-		v.Comments = append(v.Comments, store.Comment{Field: c.Field, Text: c.Text})
+		v.Comments = append(v.Comments, store.Comment{Field: c.Field, Text: c.Text, Verdict: c.Verdict})
 	}
 	done, err := a.Store.Review(ctx, caller(ctx).ID, in.ClaimID, v)
 	if err != nil {
@@ -117,7 +122,9 @@ func (a *api) reviewClaim(ctx context.Context, in *reviewInput) (*submittedOutpu
 // for. That there is none, or that getting it fails, never turns a submission
 // that is stored into an error.
 func (a *api) receipt(ctx context.Context, done store.Submitted, and AndNext, kind pipeline.Kind) (*submittedOutput, error) {
-	out := &submittedOutput{Body: Submitted{TaskID: done.TaskID, Node: done.Node}}
+	out := &submittedOutput{Body: Submitted{
+		ClaimID: done.ClaimID, TaskID: done.TaskID, Node: done.Node, UndoUntil: utc(done.UndoUntil),
+	}}
 	if !and.Next {
 		return out, nil
 	}

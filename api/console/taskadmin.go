@@ -47,6 +47,7 @@ type taskInput struct {
 }
 
 func (a *api) registerTaskAdmin() {
+	a.registerTaskBulk()
 	node := func(id, verb, summary string, do nodeCommand) {
 		register(a, huma.Operation{
 			OperationID: id, Method: http.MethodPost, Path: "/tasks/{task_id}/nodes/{key}/" + verb,
@@ -54,6 +55,7 @@ func (a *api) registerTaskAdmin() {
 		}, onNode(do), http.StatusConflict)
 	}
 	node("escalateNode", "escalate", "Escalate a node", a.Store.Escalate)
+	node("releaseNode", "release", "End the claim on a node: it goes back to the queue, the draft stays", a.Store.ReleaseNode)
 	node("quarantineNode", "quarantine", "Set a node aside", a.Store.Quarantine)
 	register(a, huma.Operation{
 		OperationID: "resolveNode", Method: http.MethodPost, Path: "/tasks/{task_id}/nodes/{key}/resolve",

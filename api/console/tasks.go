@@ -7,8 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/taskloom/taskloom/api/edge"
-	"github.com/taskloom/taskloom/internal/cursor"
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/store"
 	"github.com/taskloom/taskloom/internal/task"
@@ -31,17 +29,6 @@ func newTask(t store.Task) Task {
 		ID: t.ID, Status: string(t.Status), NodeSummary: t.Summary,
 		CreatedAt: t.CreatedAt.UTC(), UpdatedAt: t.UpdatedAt.UTC(),
 	}
-}
-
-// TaskDetail is a task with all that happened to it.
-type TaskDetail struct {
-	Task
-	PipelineID  int64            `json:"pipeline_id"`
-	Held        bool             `json:"held"`
-	Input       form.Values      `json:"input" doc:"Seeded values."`
-	Nodes       []TaskNode       `json:"nodes"`
-	Submissions []TaskSubmission `json:"submissions" doc:"Newest first."`
-	Timeline    []TaskEvent      `json:"timeline" doc:"Newest first."`
 }
 
 // TaskNode is a node of one task.
@@ -89,6 +76,9 @@ type Counts struct {
 	Escalated   int `json:"escalated"`
 	Quarantined int `json:"quarantined"`
 	Finished    int `json:"finished" doc:"Finished tasks."`
+	Failed      int `json:"failed" doc:"Failed tasks."`
+	Open        int `json:"open" doc:"Tasks that are neither finished nor failed."`
+	Total       int `json:"total" doc:"All tasks."`
 }
 
 // WaitingNode is a node that waits for an admin.
@@ -99,19 +89,6 @@ type WaitingNode struct {
 	Status string    `json:"status" enum:"escalated,quarantined"`
 	Reason string    `json:"reason"`
 	Since  time.Time `json:"since"`
-}
-
-type listTasksInput struct {
-	InPipeline
-	edge.TaskPage
-}
-
-type taskListOutput struct {
-	Body struct {
-		Tasks      []Task  `json:"tasks" doc:"Newest first."`
-		NextCursor *string `json:"next_cursor"`
-		HasMore    bool    `json:"has_more"`
-	} `nameHint:"TaskList"`
 }
 
 // OnTask is embedded by every operation on a task.
@@ -130,17 +107,18 @@ type waitingOutput struct {
 }
 
 func (a *api) registerTasks() {
+	a.registerReviews()
 	tags := []string{"Tasks"}
 	register(a, huma.Operation{
 		OperationID: "getCounts", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}/counts", Tags: tags, Summary: "Count the work",
 	}, a.getCounts)
 	register(a, huma.Operation{
 		OperationID: "listPipelineTasks", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}/tasks", Tags: tags,
-		Summary: "List tasks", SkipValidateParams: true,
+		Summary: "List tasks", Description: "Newest first, narrowed by any of the filters together.", SkipValidateParams: true,
 	}, a.listTasks)
 	register(a, huma.Operation{
 		OperationID: "getTaskDetail", Method: http.MethodGet, Path: "/tasks/{task_id}", Tags: tags,
-		Summary: "Get a task", Description: "With its nodes, submissions and timeline.",
+		Summary: "Get a task", Description: "With its nodes, submissions and timeline, and why it waits.",
 	}, a.getTask)
 	register(a, huma.Operation{
 		OperationID: "listWaiting", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}/waiting", Tags: tags,
@@ -150,60 +128,7 @@ func (a *api) registerTasks() {
 
 func (a *api) getCounts(ctx context.Context, in *InPipeline) (*countsOutput, error) {
 	c, err := a.Store.QueueCounts(ctx, membership(ctx).OrgID, in.PipelineID)
-	return &countsOutput{Body: Counts(c)}, err
-}
-
-func (a *api) listTasks(ctx context.Context, in *listTasksInput) (*taskListOutput, error) {
-	scope := cursor.Scope{OrgID: membership(ctx).OrgID, PipelineID: in.PipelineID, Filter: "console status=" + in.Status}
-	before, err := in.Before(a.Cursors, scope)
-	if err != nil {
-		return nil, err
-	}
-	query := store.TaskQuery{Status: task.Status(in.Status), Limit: in.Limit, Before: before}
-	page, err := a.Store.ListTasks(ctx, scope.OrgID, in.PipelineID, query)
-	if err != nil {
-		return nil, err
-	}
-	out := &taskListOutput{}
-	out.Body.Tasks, out.Body.HasMore = make([]Task, len(page.Tasks)), page.More
-	for i, t := range page.Tasks {
-		out.Body.Tasks[i] = newTask(t)
-	}
-	if page.More {
-		next := a.Cursors.Encode(scope, page.Tasks[len(page.Tasks)-1].ID)
-		out.Body.NextCursor = &next
-	}
-	return out, nil
-}
-
-func (a *api) getTask(ctx context.Context, in *OnTask) (*taskDetailOutput, error) {
-	m := membership(ctx)
-	d, err := a.Store.TaskDetail(ctx, m.OrgID, m.PipelineID, in.TaskID)
-	if err != nil {
-		return nil, err
-	}
-	out := TaskDetail{
-		Task: newTask(d.Task), PipelineID: m.PipelineID, Held: d.Held, Input: notNil(d.Input),
-		Nodes: make([]TaskNode, len(d.Nodes)), Submissions: make([]TaskSubmission, len(d.Submissions)),
-		Timeline: make([]TaskEvent, len(d.Events)),
-	}
-	for i, n := range d.Nodes {
-		out.Nodes[i] = TaskNode{
-			Node: n.Node, Kind: string(n.Kind), Status: string(n.Status), Iteration: n.Iteration,
-			ClaimedBy: n.ClaimedBy, LeaseExpiresAt: n.LeaseExpiresAt, ReservedFor: n.ReservedFor,
-			ReservedUntil: n.ReservedUntil, SLAEnds: n.SLAEnds, Reason: n.Reason,
-		}
-	}
-	for i, s := range d.Submissions {
-		out.Submissions[i] = newSubmission(s)
-	}
-	for i, e := range d.Events {
-		out.Timeline[i] = TaskEvent{
-			Seq: e.Seq, Kind: string(e.Kind), Node: e.Node, Iteration: e.Iteration, Actor: e.Actor,
-			Outcome: e.Outcome, Reason: e.Reason, At: e.At.UTC(),
-		}
-	}
-	return &taskDetailOutput{Body: out}, nil
+	return &countsOutput{Body: newCounts(c)}, err
 }
 
 func newSubmission(s store.SubmissionDetail) TaskSubmission {

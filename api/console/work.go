@@ -19,9 +19,13 @@ type Work struct {
 	Fields       []Field     `json:"fields" doc:"The form. For a review, the forms of the subtasks under review."`
 	Values       form.Values `json:"values" doc:"What the form shows: seeded and fixed values, and the answers that its conditions look at."`
 	Draft        *Draft      `json:"draft" doc:"What the holder wrote so far; after a rejection, what they submitted. Null when there is nothing."`
+	Pipeline     string      `json:"pipeline" doc:"Name of the pipeline."`
+	Project      string      `json:"project" doc:"Name of the project."`
 	Comments     []Comment   `json:"comments" doc:"Of the rejection that returned the node."`
+	Earlier      []Attempt   `json:"earlier" doc:"What the holder handed in for this node before and got back, oldest first."`
 	Reviewed     []Reviewed  `json:"reviewed" doc:"For a review: what it checks."`
-	Files        []File      `json:"files" doc:"The files that the task was created with, as far as the form shows them."`
+	UndoOf       *Undone     `json:"undo_of" doc:"What this claim undoes, to go on from: null for every other claim."`
+	Files        []File      `json:"files" doc:"The files that the values of the form name: those that the task was created with, and those that people uploaded for it."`
 }
 
 // Draft is unfinished work.
@@ -36,16 +40,38 @@ type Comment struct {
 	Node  string `json:"node,omitempty"`
 	Field string `json:"field,omitempty"`
 	Text  string `json:"text"`
+
+	Verdict string `json:"verdict,omitempty" enum:"ok,wrong" doc:"On the field's answer, where the reviewer gave one."`
 }
 
-// Reviewed is one subtask under review. Who did it stays unsaid: a review is
-// about the work.
+// Attempt is what somebody handed in for a subtask in an earlier round, and
+// the rejection that returned it.
+type Attempt struct {
+	Iteration int         `json:"iteration"`
+	Values    form.Values `json:"values"`
+	At        time.Time   `json:"at"`
+	Verdict   string      `json:"verdict" enum:",reject" doc:"Empty when an admin reopened it instead."`
+	Comments  []Comment   `json:"comments"`
+}
+
+// Undone is a submission or a verdict that its author took back.
+type Undone struct {
+	ClaimID  string      `json:"claim_id" doc:"The claim under which it was handed in."`
+	Verdict  string      `json:"verdict" enum:",approve,reject,escalate" doc:"Of a review; empty for a subtask."`
+	Values   form.Values `json:"values"`
+	Comments []Comment   `json:"comments"`
+	At       time.Time   `json:"at" doc:"When it was handed in."`
+}
+
+// Reviewed is one subtask under review.
 type Reviewed struct {
 	Node      string      `json:"node"`
 	Title     string      `json:"title"`
 	Fields    []string    `json:"fields" doc:"Names of the fields to check; an approval may correct these."`
 	Values    form.Values `json:"values"`
 	Iteration int         `json:"iteration"`
+	Author    Person      `json:"author" doc:"Who handed it in."`
+	Earlier   []Attempt   `json:"earlier" doc:"Its earlier rounds, oldest first."`
 }
 
 // Field is a form field as people who work with it see it: field by field, so
@@ -108,24 +134,66 @@ func (a *api) work(ctx context.Context, c store.Claim) (*Work, error) {
 	node, _ := p.Node(c.Node)
 	out := &Work{
 		Claim: newClaim(c), Title: node.Title, Instructions: node.Instructions,
-		Fields: formOf(p, node), Values: notNil(w.Values), Comments: []Comment{}, Reviewed: []Reviewed{},
+		Fields: formOf(p, node), Values: notNil(w.Values), Comments: newComments(w.Comments), Reviewed: []Reviewed{},
+		Pipeline: w.Pipeline, Project: w.Project, Earlier: newAttempts(w.Earlier),
 	}
-	if out.Files, err = a.seededFiles(ctx, c.OrgID, out.Fields, w.Values); err != nil {
+	if out.Files, err = a.filesIn(ctx, c.OrgID, c.TaskID, out.Fields, valuesOf(w)...); err != nil {
 		return nil, err
 	}
 	if w.Draft != nil {
 		out.Draft = &Draft{Values: notNil(w.Draft.Values), Revision: w.Draft.Revision, UpdatedAt: w.Draft.UpdatedAt.UTC()}
 	}
-	for _, c := range w.Comments {
-		out.Comments = append(out.Comments, Comment(c))
+	if u := w.UndoOf; u != nil {
+		out.UndoOf = &Undone{
+			ClaimID: u.ClaimID, Verdict: u.Verdict, Values: notNil(u.Values), Comments: newComments(u.Comments), At: u.At.UTC(),
+		}
 	}
 	for _, r := range w.Reviewed {
 		under, _ := p.Node(r.Node)
 		out.Reviewed = append(out.Reviewed, Reviewed{
 			Node: r.Node, Title: under.Title, Fields: r.Fields, Values: notNil(r.Values), Iteration: r.Iteration,
+			Author: newPerson(r.Author), Earlier: newAttempts(r.Earlier),
 		})
 	}
 	return out, nil
+}
+
+// valuesOf lists everything on the screen that may name files.
+func valuesOf(w store.Work) []form.Values {
+	sets := []form.Values{w.Values}
+	if w.Draft != nil {
+		sets = append(sets, w.Draft.Values)
+	}
+	if w.UndoOf != nil {
+		sets = append(sets, w.UndoOf.Values)
+	}
+	attempts := slices.Clone(w.Earlier)
+	for _, r := range w.Reviewed {
+		sets = append(sets, r.Values)
+		attempts = append(attempts, r.Earlier...)
+	}
+	for _, t := range attempts {
+		sets = append(sets, t.Values)
+	}
+	return sets
+}
+
+func newComments(comments []store.Comment) []Comment {
+	out := make([]Comment, len(comments))
+	for i, c := range comments {
+		out[i] = Comment(c)
+	}
+	return out
+}
+
+func newAttempts(attempts []store.Attempt) []Attempt {
+	out := make([]Attempt, len(attempts))
+	for i, t := range attempts {
+		out[i] = Attempt{
+			Iteration: t.Iteration, Values: notNil(t.Values), At: t.At.UTC(), Verdict: t.Verdict, Comments: newComments(t.Comments),
+		}
+	}
+	return out
 }
 
 // formOf lists the fields that a node shows: its own, or those of the subtasks

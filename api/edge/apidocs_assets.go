@@ -94,7 +94,7 @@ func (a assets) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Vary", "Accept-Encoding")
-	if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+	if AcceptsGzip(r.Header.Values("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("Content-Length", strconv.Itoa(len(file.content)))
 		_, _ = w.Write(file.content) // a reader who left misses the file
@@ -108,9 +108,9 @@ func (a assets) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, unzipped) //nolint:gosec // our own file, of known size; a reader who left misses it
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip must be named, by
+// AcceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip must be named, by
 // itself or by *, and not with the weight 0.
-func acceptsGzip(header []string) bool {
+func AcceptsGzip(header []string) bool {
 	weight := func(coding string) (named, wanted bool) {
 		for entry := range strings.SplitSeq(strings.Join(header, ","), ",") {
 			name, parameters, _ := strings.Cut(entry, ";")

@@ -121,8 +121,8 @@ func TestAcceptsGzip(t *testing.T) {
 		"": false, "gzip": true, "GZIP": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.000": false,
 		"*": true, "*;q=0": false, "gzip;q=0, *": false, "*;q=0, gzip": true, "identity": false, "gzipped": false, "gzip;q=x": false,
 	} {
-		require.Equal(t, want, acceptsGzip([]string{header}), header)
+		require.Equal(t, want, AcceptsGzip([]string{header}), header)
 	}
-	require.True(t, acceptsGzip([]string{"br", "gzip"}))
-	require.False(t, acceptsGzip(nil))
+	require.True(t, AcceptsGzip([]string{"br", "gzip"}))
+	require.False(t, AcceptsGzip(nil))
 }

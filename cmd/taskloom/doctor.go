@@ -97,6 +97,7 @@ func (d *doctor) checks() []check {
 		{"search attributes", d.searchAttributes},
 		{"pollers", d.pollers},
 		{"s3", d.bucket},
+		{"s3 from browsers", d.cors},
 		{"uploads", d.uploads},
 		{"outbox", d.outbox},
 		{"lagging tasks", d.lagging},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taskloom/taskloom/api"
+	"github.com/taskloom/taskloom/api/console"
 	"github.com/taskloom/taskloom/internal/limit"
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
@@ -45,6 +46,10 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	defer limits.Close()
+	webApp, err := p.webApp(ctx)
+	if err != nil {
+		return err
+	}
 	l, err := listen(ctx, "ADDR", p.config.Addr)
 	if err != nil {
 		return err
@@ -53,7 +58,10 @@ func (a *app) serve(ctx context.Context) error {
 		Handler: api.New(api.Deps{
 			Store: p.store, Logger: p.log, SecretKey: p.config.Key(), PublicURL: p.config.PublicURL,
 			TrustedProxies: p.config.Proxies(), Limits: limits, Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
-			Uploads: p.uploads(), Links: p.links(),
+			Uploads: p.uploads(), Links: p.links(), App: webApp,
+			About: console.About{
+				Version: buildVersion().Version, TemporalUIURL: p.config.TemporalUIURL, TemporalNamespace: p.config.TemporalNamespace,
+			},
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       bodyTimeout,

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/taskloom/taskloom/web"
 )
 
 // version is set when a release is built:
@@ -18,10 +20,15 @@ type build struct {
 	Commit  string `json:"commit"`
 	Built   string `json:"commit_time"`
 	Go      string `json:"go"`
+	// UI is embedded in a build with the web app, absent in one without.
+	UI string `json:"ui"`
 }
 
 func buildVersion() build {
-	b := build{Version: version, Go: runtime.Version()}
+	b := build{Version: version, Go: runtime.Version(), UI: "absent"}
+	if web.Embedded() {
+		b.UI = "embedded"
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -52,7 +59,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if commit == "" {
 				commit = "unknown"
 			}
-			_, err := fmt.Fprintf(a.out, "taskloom %s, commit %s, %s\n", b.Version, commit, b.Go)
+			_, err := fmt.Fprintf(a.out, "taskloom %s, commit %s, %s, web app %s\n", b.Version, commit, b.Go, b.UI)
 			return err
 		},
 	}

@@ -121,7 +121,7 @@ func (c *checker) organization(path string, o Organization) {
 func (c *checker) user(path string, u User) {
 	c.required(path+".email", u.Email)
 	email := Email(u.Email)
-	if email != "" && !plausible(email) {
+	if email != "" && !ValidEmail(email) {
 		c.add(path+".email", "%q is no email address", short(u.Email))
 	}
 	c.text(path+".name", u.Name)
@@ -238,7 +238,8 @@ func (c *checker) once(names unique, path, name, what string) {
 	names[name] = path
 }
 
-func plausible(email string) bool {
+// ValidEmail reports whether a stored address is one that mail can be sent to.
+func ValidEmail(email string) bool {
 	a, err := mail.ParseAddress(email)
 	return err == nil && a.Address == email && len(email) <= maxEmail
 }

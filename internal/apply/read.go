@@ -20,24 +20,9 @@ const (
 // Read reads a document in YAML or JSON. One that is neither is an error;
 // whatever else is wrong with it is told by Document.Problems.
 func Read(data []byte) (Document, error) {
-	if len(data) > MaxBytes {
-		return Document{}, unreadable("the document has %d bytes; at most %d are allowed", len(data), MaxBytes)
-	}
-	if !utf8.Valid(data) {
-		return Document{}, unreadable("the document is not UTF-8 text")
-	}
-	var t tree
-	var err error
-	if json.Valid(data) {
-		t, err = readJSON(data)
-	} else {
-		t, err = readYAML(data)
-	}
+	t, err := readTree(data)
 	if err != nil {
 		return Document{}, err
-	}
-	if t.size > maxNodes {
-		return Document{}, unreadable("the document holds more than %d values, aliases written out", maxNodes)
 	}
 	var d Document
 	dec := decoder{}
@@ -51,6 +36,28 @@ func Read(data []byte) (Document, error) {
 	return d, nil
 }
 
+// readTree reads a document of either syntax.
+func readTree(data []byte) (t tree, err error) {
+	if len(data) > MaxBytes {
+		return t, unreadable("the document has %d bytes; at most %d are allowed", len(data), MaxBytes)
+	}
+	if !utf8.Valid(data) {
+		return t, unreadable("the document is not UTF-8 text")
+	}
+	if json.Valid(data) {
+		t, err = readJSON(data)
+	} else {
+		t, err = readYAML(data)
+	}
+	if err != nil {
+		return t, err
+	}
+	if t.size > maxNodes {
+		return t, unreadable("the document holds more than %d values, aliases written out", maxNodes)
+	}
+	return t, nil
+}
+
 func unreadable(format string, args ...any) error {
 	return fault.New(fault.Validation, format, args...)
 }
@@ -59,18 +66,35 @@ func unreadable(format string, args ...any) error {
 func readJSON(data []byte) (tree, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	return readJSONValue(dec, 1)
+	r := jsonReader{Decoder: dec, data: data, line: 1}
+	return r.value(1)
 }
 
-func readJSONValue(dec *json.Decoder, depth int) (tree, error) {
+// jsonReader reads JSON and counts its lines.
+type jsonReader struct {
+	*json.Decoder
+	data []byte
+	// line is that of the byte at offset at.
+	line, at int
+}
+
+// here is the line of what was read last.
+func (r *jsonReader) here() int {
+	to := int(r.InputOffset())
+	r.line += bytes.Count(r.data[r.at:to], []byte{'\n'})
+	r.at = to
+	return r.line
+}
+
+func (r *jsonReader) value(depth int) (tree, error) {
 	if depth > maxDepth {
 		return tree{}, tooDeep()
 	}
-	token, err := dec.Token()
+	token, err := r.Token()
 	if err != nil {
 		return tree{}, unreadable("the document cannot be read: %s", err)
 	}
-	t := tree{size: 1}
+	t := tree{size: 1, line: r.here()}
 	switch v := token.(type) {
 	case nil:
 	case bool:
@@ -83,32 +107,32 @@ func readJSONValue(dec *json.Decoder, depth int) (tree, error) {
 	case string:
 		t.kind, t.text = text, v
 	case json.Delim:
-		return readJSONItems(dec, v, depth)
+		return r.items(v, depth)
 	}
 	return t, nil
 }
 
-func readJSONItems(dec *json.Decoder, open json.Delim, depth int) (tree, error) {
-	t := tree{kind: list, size: 1}
+func (r *jsonReader) items(open json.Delim, depth int) (tree, error) {
+	t := tree{kind: list, size: 1, line: r.here()}
 	if open == '{' {
 		t.kind = object
 	}
-	for dec.More() {
+	for r.More() {
 		if t.kind == object {
-			key, err := readJSONValue(dec, depth)
+			key, err := r.value(depth)
 			if err != nil {
 				return tree{}, err
 			}
 			t.keys = append(t.keys, key.text)
 		}
-		item, err := readJSONValue(dec, depth+1)
+		item, err := r.value(depth + 1)
 		if err != nil {
 			return tree{}, err
 		}
 		t.items = append(t.items, item)
 		t.size += item.size
 	}
-	if _, err := dec.Token(); err != nil {
+	if _, err := r.Token(); err != nil {
 		return tree{}, unreadable("the document cannot be read: %s", err)
 	}
 	return t, nil

@@ -46,6 +46,8 @@ type tree struct {
 	keys  []string // of an object, beside items
 	// size counts the nodes, aliases written out.
 	size int
+	// line is where it stands in the document, from 1; 0 when unknown.
+	line int
 }
 
 // appendJSON writes the tree as JSON; of duplicate keys the last one counts.

@@ -79,7 +79,18 @@ func syntax(err error) error {
 
 type yamlReader struct{ anchors map[string]tree }
 
+// value reads a node with its line.
 func (r *yamlReader) value(n ast.Node, depth int) (tree, error) {
+	t, err := r.read(n, depth)
+	if err == nil && t.line == 0 && n != nil {
+		if tk := n.GetToken(); tk != nil && tk.Position != nil {
+			t.line = tk.Position.Line
+		}
+	}
+	return t, err
+}
+
+func (r *yamlReader) read(n ast.Node, depth int) (tree, error) {
 	if depth > maxDepth {
 		return tree{}, tooDeep()
 	}

@@ -3,6 +3,7 @@ package blob
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +15,17 @@ import (
 func (s *Store) PresignPut(ctx context.Context, key, contentType string, lives time.Duration) (string, error) {
 	signed, err := s.presign.PresignPutObject(ctx, &s3.PutObjectInput{
 		Bucket: &s.config.Bucket, Key: &key, ContentType: &contentType,
+	}, s3.WithPresignExpires(lives))
+	if err != nil {
+		return "", fmt.Errorf("sign a link to put %s: %w", key, err)
+	}
+	return signed.URL, nil
+}
+
+// PresignPutSized is PresignPut for a body of exactly this many bytes.
+func (s *Store) PresignPutSized(ctx context.Context, key, contentType string, size int64, lives time.Duration) (string, error) {
+	signed, err := s.presign.PresignPutObject(ctx, &s3.PutObjectInput{
+		Bucket: &s.config.Bucket, Key: &key, ContentType: &contentType, ContentLength: &size,
 	}, s3.WithPresignExpires(lives))
 	if err != nil {
 		return "", fmt.Errorf("sign a link to put %s: %w", key, err)
@@ -43,4 +55,18 @@ func (s *Store) PresignGet(ctx context.Context, key string, d Download, lives ti
 		return "", fmt.Errorf("sign a link to get %s: %w", key, err)
 	}
 	return signed.URL, nil
+}
+
+// PublicOrigin is the scheme, host and port of every link, for pages that must
+// name whom they talk to.
+func (s *Store) PublicOrigin(ctx context.Context) (string, error) {
+	link, err := s.PresignGet(ctx, "origin", Download{}, time.Minute)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(link)
+	if err != nil {
+		return "", fmt.Errorf("address of the object store: %w", err)
+	}
+	return u.Scheme + "://" + u.Host, nil
 }

@@ -70,6 +70,32 @@ func TestALinkPutsOneObjectOfOneType(t *testing.T) {
 	require.EqualValues(t, 4, o.Size)
 }
 
+func TestALinkMayBeForOneSizeOnly(t *testing.T) {
+	t.Parallel()
+	s := blob.Open(gateway(t))
+	key := newKey(t)
+	link, err := s.PresignPutSized(t.Context(), key, zipType, 4, time.Minute)
+	require.NoError(t, err)
+	for _, body := range []string{"longer", "abc", ""} {
+		require.GreaterOrEqual(t, send(t, http.MethodPut, link, zipType, body).StatusCode, 400, body)
+	}
+	requireAbsent(t, s, key)
+	require.Equal(t, http.StatusOK, send(t, http.MethodPut, link, zipType, "body").StatusCode)
+}
+
+func TestThePublicOriginIsThatOfLinks(t *testing.T) {
+	t.Parallel()
+	c := gateway(t)
+	c.PublicEndpoint = "https://files.example.com:9000/below"
+	origin, err := blob.Open(c).PublicOrigin(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "https://files.example.com:9000", origin)
+	c.Endpoint, c.PublicEndpoint, c.Region, c.Bucket = "", "", "eu-central-1", "things"
+	origin, err = blob.Open(c).PublicOrigin(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "https://things.s3.eu-central-1.amazonaws.com", origin)
+}
+
 func TestLinksExpire(t *testing.T) {
 	t.Parallel()
 	s := blob.Open(gateway(t))

@@ -36,6 +36,9 @@ type Member struct {
 	Role Role
 	// OrgAdmin counts as project admin everywhere in the organization.
 	OrgAdmin bool
+	// ProjectAdmin says that the person is admin of some project of the
+	// organization. Only MemberOfOrg, which names no project, fills it.
+	ProjectAdmin bool
 }
 
 // Admin reports whether the member may build and run pipelines here.
@@ -91,9 +94,11 @@ func (s *Store) MemberOfProject(ctx context.Context, userID, projectID int64) (M
 func (s *Store) MemberOfOrg(ctx context.Context, userID, orgID int64) (Member, error) {
 	var m Member
 	row := s.pool.QueryRow(ctx, `
-		SELECT user_id, org_id, role = 'org_admin' FROM org_members
+		SELECT user_id, org_id, role = 'org_admin', EXISTS (SELECT FROM project_members pm
+			WHERE pm.org_id = om.org_id AND pm.user_id = om.user_id AND pm.role = 'project_admin')
+		FROM org_members om
 		WHERE org_id = $2 AND user_id = $1 AND removed_at IS NULL`, userID, orgID)
-	err := row.Scan(&m.UserID, &m.OrgID, &m.OrgAdmin)
+	err := row.Scan(&m.UserID, &m.OrgID, &m.OrgAdmin, &m.ProjectAdmin)
 	return foundMember(m, err, "organization %d not found", orgID)
 }
 

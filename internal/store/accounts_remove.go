@@ -10,41 +10,57 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 )
 
-// RemoveUser ends a person's membership in the organization: their roles and
-// the claims that they hold there are gone at once, and so are their sessions
-// unless they belong to another organization. What they did and the keys that
-// they created keep naming them.
+// RemoveUser ends a person's membership in the organization: their roles, the
+// claims that they hold there and open invites to them are gone at once, and so
+// are their sessions unless they belong to another organization. What they did
+// and the keys that they created keep naming them. It is the operator's, who
+// may remove the last org admin too.
 func (s *Store) RemoveUser(ctx context.Context, orgSlug, email string) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		orgID, err := orgBySlug(ctx, tx, orgSlug)
 		if err != nil {
 			return err
 		}
+		if err := lockOrg(ctx, tx, orgID); err != nil {
+			return err
+		}
 		var userID int64
 		err = tx.QueryRow(ctx, `
-			UPDATE org_members m SET removed_at = now() FROM users u
-			WHERE m.org_id = $1 AND m.user_id = u.id AND u.email = $2 AND m.removed_at IS NULL
-			RETURNING m.user_id`, orgID, normalEmail(email)).Scan(&userID)
+			SELECT m.user_id FROM org_members m JOIN users u ON u.id = m.user_id
+			WHERE m.org_id = $1 AND u.email = $2 AND m.removed_at IS NULL`, orgID, normalEmail(email)).Scan(&userID)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fault.New(fault.NotFound, "%s is no member of organization %q", email, orgSlug)
 		}
 		if err != nil {
-			return fmt.Errorf("end membership: %w", err)
+			return fmt.Errorf("find member: %w", err)
 		}
-		_, err = tx.Exec(ctx, `DELETE FROM project_members WHERE org_id = $1 AND user_id = $2`, orgID, userID)
-		if err != nil {
-			return fmt.Errorf("end project roles: %w", err)
-		}
-		_, err = tx.Exec(ctx, `DELETE FROM sessions WHERE user_id = $1 AND NOT EXISTS
-			(SELECT FROM org_members WHERE user_id = $1 AND removed_at IS NULL)`, userID)
-		if err != nil {
-			return fmt.Errorf("end sessions: %w", err)
-		}
-		if err := releaseAll(ctx, tx, orgID, userID); err != nil {
-			return err
-		}
-		return audit(ctx, tx, orgID, nil, "user.remove", object("user", userID), nil)
+		return removeMember(ctx, tx, orgID, userID, nil)
 	})
+}
+
+// removeMember ends a membership; the organization is locked.
+func removeMember(ctx context.Context, tx pgx.Tx, orgID, userID int64, actor *int64) error {
+	_, err := tx.Exec(ctx, `UPDATE org_members SET removed_at = now()
+		WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL`, orgID, userID)
+	if err != nil {
+		return fmt.Errorf("end membership: %w", err)
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM project_members WHERE org_id = $1 AND user_id = $2`, orgID, userID)
+	if err != nil {
+		return fmt.Errorf("end project roles: %w", err)
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM sessions WHERE user_id = $1 AND NOT EXISTS
+		(SELECT FROM org_members WHERE user_id = $1 AND removed_at IS NULL)`, userID)
+	if err != nil {
+		return fmt.Errorf("end sessions: %w", err)
+	}
+	if err := revokeInvitesTo(ctx, tx, orgID, 0, userID); err != nil {
+		return err
+	}
+	if err := endForbidden(ctx, tx, orgID, userID, "removed from the organization"); err != nil {
+		return err
+	}
+	return audit(ctx, tx, orgID, actor, "user.remove", object("user", userID), nil)
 }
 
 // HasAdmin reports whether the organization has an org admin.

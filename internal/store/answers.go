@@ -18,6 +18,8 @@ type Comment struct {
 	Node  string `json:"node,omitempty"`
 	Field string `json:"field"`
 	Text  string `json:"text"`
+	// Verdict is ok or wrong, on the field's answer; "" says nothing.
+	Verdict string `json:"verdict,omitempty"`
 }
 
 // submission is what a person handed in for a node.
@@ -34,12 +36,12 @@ type submission struct {
 
 const submissionColumns = `node_key, iteration, author, verdict, values, comments, seq, created_at`
 
-// submissions returns the newest submission of every node of the task, in the
-// order they were made.
+// submissions returns the newest submission of every node of the task that was
+// not taken back, in the order they were made.
 func submissions(ctx context.Context, q querier, orgID, taskID int64) ([]submission, error) {
 	rows, _ := q.Query(ctx, `SELECT * FROM (
 			SELECT DISTINCT ON (node_key) `+submissionColumns+` FROM submissions
-			WHERE task_id = $1 AND org_id = $2 ORDER BY node_key, iteration DESC) s ORDER BY seq`, taskID, orgID)
+			WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL ORDER BY node_key, iteration DESC) s ORDER BY seq`, taskID, orgID)
 	return pgx.CollectRows(rows, pgx.RowToStructByName[submission])
 }
 

@@ -69,7 +69,7 @@ func (a *applying) savePipeline(
 	if err != nil || same {
 		return p, err
 	}
-	if err := saveDraft(ctx, a.tx, p, def, raw); err != nil {
+	if err := saveDraft(ctx, a.tx, p, nil, def, raw); err != nil {
 		return PipelineRow{}, err
 	}
 	return pipelineByID(ctx, a.tx, a.org, id)

@@ -70,14 +70,15 @@ const candidateSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON 
 
 // The order of service: what was returned to this person, the queue, what was
 // kept for somebody who did not come, and leases that ran out. The last one
-// works while Temporal is down.
+// works while Temporal is down. What the person skipped is left out of all but
+// the first.
 var (
 	claimFreshSQL = `WITH mine AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for = $3`, `n.priority, n.task_id`) + `
-), free AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NULL AND NOT EXISTS (SELECT 1 FROM mine)`, `n.priority, n.task_id`) + `
+), free AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NULL AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM mine)`, `n.priority, n.task_id`) + `
 ), c AS (SELECT * FROM mine UNION ALL SELECT * FROM free)` + takeSQL
 
-	claimLapsedSQL = `WITH kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now()`, `n.reserved_for, n.priority, n.task_id`) + `
-), late AS (` + fmt.Sprintf(candidateSQL, `n.status = 'claimed' AND n.lease_expires_at <= now() AND NOT EXISTS (SELECT 1 FROM kept)`, `n.lease_expires_at`) + `
+	claimLapsedSQL = `WITH kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND `+notSkippedSQL, `n.reserved_for, n.priority, n.task_id`) + `
+), late AS (` + fmt.Sprintf(candidateSQL, `n.status = 'claimed' AND n.lease_expires_at <= now() AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM kept)`, `n.lease_expires_at`) + `
 ), c AS (SELECT * FROM kept UNION ALL SELECT * FROM late)` + takeSQL
 
 	claimNamedSQL = `WITH c AS (SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
@@ -124,12 +125,17 @@ func (s *Store) ClaimTask(ctx context.Context, m Member, kind pipeline.Kind, tas
 }
 
 func (s *Store) take(ctx context.Context, sql string, args ...any) (*Claim, error) {
-	rows, _ := s.pool.Query(ctx, sql, args...)
+	c, err := takeIn(ctx, s.pool, sql, args...)
+	return c, translate(err)
+}
+
+func takeIn(ctx context.Context, q querier, sql string, args ...any) (*Claim, error) {
+	rows, _ := q.Query(ctx, sql, args...)
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Claim])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // an empty queue is no error
 	}
-	return c, translate(err)
+	return c, err
 }
 
 // claimsOpen explains an empty answer: nil when the pipeline is ACTIVE and

@@ -14,9 +14,14 @@ import (
 // TaskDetail is a task with its nodes, submissions and journal.
 type TaskDetail struct {
 	Task
-	VersionID   int64
-	Input       form.Values
-	Held        bool
+	PipelineName  string
+	VersionID     int64
+	VersionNumber int
+	Priority      int
+	Input         form.Values
+	Held          bool
+	// Touched says that any node was ever claimed.
+	Touched     bool
 	Nodes       []NodeDetail
 	Events      []EventDetail
 	Submissions []SubmissionDetail
@@ -32,6 +37,8 @@ type NodeDetail struct {
 	LeaseExpiresAt *time.Time      `db:"lease_expires_at"`
 	ReservedFor    *int64          `db:"reserved_for"`
 	ReservedUntil  *time.Time      `db:"reserved_until"`
+	ReservedNow    bool            `db:"reserved_now"`
+	Lapsed         bool            `db:"lapsed"` // claimed, and the lease has ended
 	SLAEnds        *time.Time      `db:"sla_at"`
 	Reason         string          `db:"reason"`
 }
@@ -71,13 +78,16 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 		return TaskDetail{}, err
 	}
 	d := TaskDetail{Task: t}
-	err = s.pool.QueryRow(ctx, `SELECT version_id, input, held FROM tasks WHERE id = $1 AND org_id = $2`, taskID, orgID).
-		Scan(&d.VersionID, &d.Input, &d.Held)
+	err = s.pool.QueryRow(ctx, `SELECT t.version_id, v.number, p.name, t.priority, t.input, t.held, t.touched FROM tasks t
+		JOIN pipelines p ON p.id = t.pipeline_id JOIN pipeline_versions v ON v.id = t.version_id
+		WHERE t.id = $1 AND t.org_id = $2`, taskID, orgID).
+		Scan(&d.VersionID, &d.VersionNumber, &d.PipelineName, &d.Priority, &d.Input, &d.Held, &d.Touched)
 	if err != nil {
 		return TaskDetail{}, translate(err)
 	}
 	rows, _ := s.pool.Query(ctx, `SELECT key, kind, status, iteration, claimed_by, lease_expires_at, reserved_for, reserved_until,
-			sla_at, reason FROM task_nodes WHERE task_id = $1 AND org_id = $2 ORDER BY key`, taskID, orgID)
+			coalesce(status = 'available' AND reserved_until > now(), false) AS reserved_now,
+			status = 'claimed' AND lease_expires_at <= now() AS lapsed, sla_at, reason FROM task_nodes WHERE task_id = $1 AND org_id = $2 ORDER BY key`, taskID, orgID)
 	if d.Nodes, err = pgx.CollectRows(rows, pgx.RowToStructByName[NodeDetail]); err != nil {
 		return TaskDetail{}, translate(err)
 	}
@@ -91,28 +101,4 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 		WHERE task_id = $1 AND org_id = $2 ORDER BY seq DESC LIMIT $3`, taskID, orgID, maxTimeline)
 	d.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[SubmissionDetail])
 	return d, translate(err)
-}
-
-// QueueCounts says how much work a pipeline has, by what it waits for.
-type QueueCounts struct {
-	Available   int // subtasks that somebody may claim
-	Claimed     int // subtasks and reviews that somebody holds
-	InReview    int // reviews that wait for a reviewer
-	Escalated   int
-	Quarantined int
-	Finished    int // tasks
-}
-
-// QueueCounts counts a pipeline's open nodes and finished tasks.
-func (s *Store) QueueCounts(ctx context.Context, orgID, pipelineID int64) (QueueCounts, error) {
-	var c QueueCounts
-	err := s.pool.QueryRow(ctx, `SELECT
-			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND kind = 'subtask' AND status = 'available'),
-			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND status = 'claimed'),
-			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND kind = 'review' AND status = 'available'),
-			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND status = 'escalated'),
-			(SELECT count(*) FROM task_nodes WHERE pipeline_id = $1 AND org_id = $2 AND status = 'quarantined'),
-			(SELECT count(*) FROM tasks WHERE pipeline_id = $1 AND org_id = $2 AND status = 'finished')`,
-		pipelineID, orgID).Scan(&c.Available, &c.Claimed, &c.InReview, &c.Escalated, &c.Quarantined, &c.Finished)
-	return c, translate(err)
 }

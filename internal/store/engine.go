@@ -259,6 +259,7 @@ func (s *Store) writeChanges(ctx context.Context, tx pgx.Tx, t *lockedTask, chan
 		b.Queue(`UPDATE task_nodes SET status = $3, iteration = $4, passed = $5, reworks = $6, reason = $7, skipped = $8,
 				claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL, last_seq = $9,
 				reserved_for = $10, reserved_until = CASE WHEN $10::bigint IS NULL THEN NULL ELSE now() + $11::interval END,
+				opened_at = CASE WHEN $3 = 'available' AND status NOT IN ('available', 'claimed') THEN now() ELSE opened_at END,
 				sla_at = CASE WHEN $3 = 'available' AND $12::interval > interval '0' THEN now() + $12::interval END
 			WHERE task_id = $1 AND key = $2 AND last_seq <= $9`,
 			t.ID, n.Key, n.Status, n.Iteration, n.Passed, n.Reworks, n.Reason, n.Skipped, c.Seq,

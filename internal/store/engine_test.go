@@ -244,7 +244,7 @@ func TestALateSubmitIsRefusedAndItsWordsKept(t *testing.T) {
 	_, err = b.Store.ExtendClaim(ctx, ada, c.ID)
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 
-	require.NoError(t, b.Store.ReleaseClaim(ctx, ben, other.ID, "not mine"))
+	require.NoError(t, b.Store.ReleaseClaim(ctx, ben, other.ID, store.Release{Reason: "not mine"}))
 	b.settle(id)
 	c = b.claim(ada, pipeline.KindSubtask)
 	w, err := b.Store.Work(ctx, *c)

@@ -1,5 +1,10 @@
 package store
 
+import (
+	"context"
+	"math"
+)
+
 // What the plan tests look at.
 var (
 	PageSQL        = pageSQL
@@ -7,4 +12,33 @@ var (
 	ClaimLapsedSQL = claimLapsedSQL
 	ClaimTail      = claimTail
 	TaskOfClaim    = taskOfClaim
+	CountQueueSQL  = countQueueSQL
+	BlockersSQL    = blockersSQL
+	HistorySQL     = historySQL
 )
+
+// What the tests of lists look at, and in smaller steps than production takes.
+var (
+	SearchTasksIn     = (*Store).searchTasks
+	ReviewQueueIn     = (*Store).reviewQueue
+	KeptSQL           = keptSQL
+	AheadSQL          = aheadSQL
+	ReviewsByAgeSQL   = reviewsByAgeSQL
+	ReviewsByActorSQL = reviewsByActorSQL
+	ReviewsOfActorSQL = reviewsOfActorSQL
+)
+
+// SearchSQL is one step of a search: the walk, and the filter of what it came
+// by.
+func SearchSQL(orgID, pipelineID int64, q TaskSearch, step int) (walkSQL string, walkArgs []any, filterSQL func(ids []int64) (string, []any)) {
+	w := walk{org: orgID, pipeline: pipelineID, q: q, before: q.Before, step: step}
+	if w.before <= 0 {
+		w.before = math.MaxInt64
+	}
+	w.stored = w.statuses()
+	walkSQL, walkArgs = w.sql()
+	return walkSQL, walkArgs, func(ids []int64) (string, []any) { return w.filterSQL(ids, q.Limit+1) }
+}
+
+// FoldCounts adds the kept counts up.
+func (s *Store) FoldCounts(ctx context.Context) error { return s.foldCounts(ctx) }

@@ -68,6 +68,8 @@ var invariants = []invariant{
 			SELECT upload_id, count(*) FILTER (WHERE status = 'created') AS created, count(*) FILTER (WHERE status = 'failed') AS failed
 			FROM upload_rows GROUP BY upload_id) r ON r.upload_id = u.id
 		WHERE u.inspected_at IS NOT NULL AND (u.success_count, u.error_count) IS DISTINCT FROM (coalesce(r.created, 0), coalesce(r.failed, 0))`},
+	{"the kept counts are those of the rows", false, `
+		SELECT 'pipeline ' || pipeline_id || ' version ' || version_id || ' ' || what || ': there are ' || n || ' more than kept' FROM (` + driftSQL + `) d`},
 	{"node_summary adds up", true, `
 		SELECT 'task ' || t.id FROM tasks t JOIN (
 			SELECT task_id, count(*) FILTER (WHERE status <> 'na') AS total, count(*) FILTER (WHERE status = 'finished') AS finished,

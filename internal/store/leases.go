@@ -106,10 +106,23 @@ func (s *Store) ExtendClaim(ctx context.Context, userID int64, claimID string) (
 	return c, translate(err)
 }
 
+// Release says how a claim is given back.
+type Release struct {
+	// Reason is for the task's timeline; it may be empty.
+	Reason string
+	// Skip keeps the queue from serving the node to this person again.
+	Skip bool
+}
+
 // ReleaseClaim gives the node back to the queue; the draft stays.
-func (s *Store) ReleaseClaim(ctx context.Context, userID int64, claimID, reason string) error {
+func (s *Store) ReleaseClaim(ctx context.Context, userID int64, claimID string, r Release) error {
 	return s.withClaim(ctx, userID, claimID, func(tx pgx.Tx, t *lockedTask, c Claim) error {
-		return t.release(ctx, tx, c, reason)
+		if r.Skip {
+			if err := skip(ctx, tx, c); err != nil {
+				return err
+			}
+		}
+		return t.release(ctx, tx, c, r.Reason)
 	})
 }
 
@@ -126,7 +139,8 @@ func (t *lockedTask) release(ctx context.Context, tx pgx.Tx, c Claim, reason str
 // leaveNode moves a node of the locked task and ends the claim on it.
 func (t *lockedTask) leaveNode(ctx context.Context, tx pgx.Tx, node string, to task.NodeStatus, seq int64, reason string) error {
 	_, err := tx.Exec(ctx, `UPDATE task_nodes SET status = $3, claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL,
-			reserved_for = NULL, reserved_until = NULL, last_seq = $4, reason = $5
+			reserved_for = NULL, reserved_until = NULL, last_seq = $4, reason = $5,
+			opened_at = CASE WHEN $3 = 'available' AND status NOT IN ('available', 'claimed') THEN now() ELSE opened_at END
 		WHERE task_id = $1 AND key = $2`, t.ID, node, to, seq, reason)
 	return err
 }
@@ -149,41 +163,6 @@ func (s *Store) withClaim(ctx context.Context, userID int64, claimID string, fn 
 		}
 		return fn(tx, t, held)
 	})
-}
-
-// releaseAll gives back everything that a person holds in an organization:
-// what happens when they are removed from it.
-func releaseAll(ctx context.Context, tx pgx.Tx, orgID, userID int64) error {
-	rows, _ := tx.Query(ctx, `SELECT `+claimColumns+` FROM pipelines p
-		CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
-		JOIN task_nodes n ON n.pipeline_id = p.id AND n.kind = k.kind AND n.status = 'claimed'
-		JOIN tasks t ON t.id = n.task_id
-		WHERE p.org_id = $1 AND n.claimed_by = $2 ORDER BY n.task_id, n.key`, orgID, userID)
-	claims, err := pgx.CollectRows(rows, pgx.RowToStructByName[Claim])
-	if err != nil {
-		return err
-	}
-	for _, c := range claims {
-		t, err := lockTask(ctx, tx, c.OrgID, c.PipelineID, c.TaskID)
-		if err != nil {
-			return err
-		}
-		// Under the lock: it may have been handed in or lost meanwhile.
-		held, err := t.holds(ctx, tx, c)
-		if err != nil {
-			return err
-		}
-		if !held {
-			continue
-		}
-		if err := t.release(ctx, tx, c, "removed from the organization"); err != nil {
-			return err
-		}
-	}
-	_, err = tx.Exec(ctx, `UPDATE task_nodes SET reserved_for = NULL, reserved_until = NULL
-		WHERE org_id = $1 AND reserved_for = $2 AND status = 'available'
-			AND pipeline_id IN (SELECT id FROM pipelines WHERE org_id = $1)`, orgID, userID)
-	return err
 }
 
 // holds reports whether the claim still holds its node of the locked task.

@@ -43,6 +43,11 @@ type PipelineRow struct {
 type PipelineDraft struct {
 	PipelineRow
 	Draft json.RawMessage
+	// Layout is where the builder shows the nodes, by their keys: x and y.
+	Layout map[string][2]float64
+	// SavedBy is nil when the command line saved the draft last.
+	SavedBy *int64
+	SavedAt time.Time
 }
 
 const pipelineColumns = `p.id, p.org_id, p.project_id, p.name, p.status, p.version_id,
@@ -57,7 +62,7 @@ func (s *Store) Pipeline(ctx context.Context, orgID, pipelineID int64) (Pipeline
 
 // PipelineDraft returns a pipeline of the organization with its draft.
 func (s *Store) PipelineDraft(ctx context.Context, orgID, pipelineID int64) (PipelineDraft, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT `+pipelineColumns+`, p.draft
+	rows, _ := s.pool.Query(ctx, `SELECT `+pipelineColumns+`, p.draft, p.layout, p.saved_by, p.saved_at
 		FROM pipelines p WHERE p.org_id = $1 AND p.id = $2`, orgID, pipelineID)
 	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[PipelineDraft])
 	if errors.Is(err, pgx.ErrNoRows) {

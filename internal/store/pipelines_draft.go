@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -38,9 +40,9 @@ func createPipeline(
 	ctx context.Context, tx pgx.Tx, orgID, projectID int64, actor *int64, def pipeline.Definition, raw json.RawMessage,
 ) (PipelineRow, error) {
 	var id int64
-	err := tx.QueryRow(ctx, `INSERT INTO pipelines (org_id, project_id, name, draft)
-		SELECT org_id, id, $3, $4 FROM projects WHERE org_id = $1 AND id = $2 RETURNING id`,
-		orgID, projectID, def.Name, raw).Scan(&id)
+	err := tx.QueryRow(ctx, `INSERT INTO pipelines (org_id, project_id, name, draft, saved_by)
+		SELECT org_id, id, $3, $4, $5 FROM projects WHERE org_id = $1 AND id = $2 RETURNING id`,
+		orgID, projectID, def.Name, raw, actor).Scan(&id)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return PipelineRow{}, fault.New(fault.NotFound, "project %d not found", projectID)
@@ -56,30 +58,40 @@ func createPipeline(
 	return pipelineByID(ctx, tx, orgID, id)
 }
 
-// SavePipelineDraft replaces the draft. revision is the one that the caller
-// last saw; when somebody else saved meanwhile the answer is fault.Conflict.
-// The pipeline takes the draft's name.
-func (s *Store) SavePipelineDraft(
-	ctx context.Context, m Member, pipelineID int64, raw json.RawMessage, revision int64,
-) (PipelineRow, error) {
-	def, err := parseDraft(raw)
+// DraftSave is what a save of a draft brings.
+type DraftSave struct {
+	Definition json.RawMessage
+	// Revision is the one that the caller last saw.
+	Revision int64
+	// Layout is where the builder shows the nodes; nil leaves it.
+	Layout map[string][2]float64
+}
+
+// SavePipelineDraft replaces the draft; when it was saved since the revision
+// that the caller last saw, the answer is fault.Conflict. The pipeline takes
+// the draft's name. A save that says what is there already keeps the revision:
+// where the nodes stand is no change that another admin must see first.
+func (s *Store) SavePipelineDraft(ctx context.Context, m Member, pipelineID int64, save DraftSave) (PipelineRow, error) {
+	def, err := parseDraft(save.Definition)
 	if err != nil {
+		return PipelineRow{}, err
+	}
+	if err := checkLayout(save.Layout); err != nil {
 		return PipelineRow{}, err
 	}
 	var row PipelineRow
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
-		p, err := lockPipeline(ctx, tx, m.OrgID, pipelineID)
+		p, err := lockDraft(ctx, tx, m.OrgID, pipelineID, save.Revision)
 		if err != nil {
 			return err
 		}
-		if p.Revision != revision {
-			return fault.New(fault.Conflict, "the draft was saved by somebody else meanwhile: it is at revision %d, "+
-				"yours is %d; load it again", p.Revision, revision)
+		if save.Layout != nil {
+			_, err := tx.Exec(ctx, `UPDATE pipelines SET layout = $3 WHERE org_id = $1 AND id = $2`, p.OrgID, p.ID, save.Layout)
+			if err != nil {
+				return fmt.Errorf("save layout: %w", err)
+			}
 		}
-		if p.Status == StatusArchived {
-			return fault.New(fault.Conflict, "the pipeline is archived; take it out of the archive to change it")
-		}
-		if err := saveDraft(ctx, tx, p, def, raw); err != nil {
+		if err := saveDraft(ctx, tx, p, person(m.UserID), def, save.Definition); err != nil {
 			return err
 		}
 		row, err = pipelineByID(ctx, tx, m.OrgID, pipelineID)
@@ -88,9 +100,57 @@ func (s *Store) SavePipelineDraft(
 	return row, err
 }
 
-func saveDraft(ctx context.Context, tx pgx.Tx, p PipelineRow, def pipeline.Definition, raw json.RawMessage) error {
-	_, err := tx.Exec(ctx, `UPDATE pipelines SET draft = $3, name = $4, revision = revision + 1, updated_at = now()
-		WHERE org_id = $1 AND id = $2`, p.OrgID, p.ID, raw, def.Name)
+// lockDraft locks a pipeline whose draft is to be replaced, when it is still
+// at the revision that the caller saw.
+func lockDraft(ctx context.Context, tx pgx.Tx, orgID, pipelineID, revision int64) (PipelineRow, error) {
+	p, err := lockPipeline(ctx, tx, orgID, pipelineID)
+	switch {
+	case err != nil:
+		return p, err
+	case p.Revision != revision:
+		return p, savedMeanwhile(ctx, tx, p, revision)
+	case p.Status == StatusArchived:
+		return p, fault.New(fault.Conflict, "the pipeline is archived; take it out of the archive to change it")
+	}
+	return p, nil
+}
+
+// savedMeanwhile says who saved the draft since a revision, and when.
+func savedMeanwhile(ctx context.Context, tx pgx.Tx, p PipelineRow, revision int64) error {
+	var by string
+	var at time.Time
+	err := tx.QueryRow(ctx, `SELECT coalesce((SELECT u.name FROM users u WHERE u.id = p.saved_by), 'the command line'), p.saved_at
+		FROM pipelines p WHERE p.org_id = $1 AND p.id = $2`, p.OrgID, p.ID).Scan(&by, &at)
+	if err != nil {
+		return fmt.Errorf("read who saved: %w", err)
+	}
+	return fault.New(fault.Conflict, "the draft was saved by %s at %s UTC: it is at revision %d, yours is %d; load it again",
+		cut(by), at.UTC().Format("2006-01-02 15:04:05"), p.Revision, revision)
+}
+
+// maxCoordinate keeps positions from what no screen shows.
+const maxCoordinate = 1e7
+
+func checkLayout(layout map[string][2]float64) error {
+	if len(layout) > pipeline.MaxNodes {
+		return fault.New(fault.Validation, "the layout has %d nodes; at most %d are allowed", len(layout), pipeline.MaxNodes)
+	}
+	for key, at := range layout {
+		if math.Abs(at[0]) > maxCoordinate || math.Abs(at[1]) > maxCoordinate {
+			return fault.New(fault.Validation, "the layout puts node %q too far away; at most %d each way", cut(key), int(maxCoordinate))
+		}
+		if !storable(key) || utf8.RuneCountInString(key) > pipeline.MaxName {
+			return fault.New(fault.Validation, "the layout has a key that no node can have")
+		}
+	}
+	return nil
+}
+
+// saveDraft replaces the draft unless it says the same already.
+func saveDraft(ctx context.Context, tx pgx.Tx, p PipelineRow, by *int64, def pipeline.Definition, raw json.RawMessage) error {
+	_, err := tx.Exec(ctx, `UPDATE pipelines SET draft = $3, name = $4, revision = revision + 1, updated_at = now(),
+			saved_by = $5, saved_at = now()
+		WHERE org_id = $1 AND id = $2 AND (draft <> $3::jsonb OR name <> $4)`, p.OrgID, p.ID, raw, def.Name, by)
 	if violates(err, pipelineName) {
 		return nameTaken(def.Name)
 	}
@@ -119,17 +179,25 @@ func parseDraft(raw json.RawMessage) (pipeline.Definition, error) {
 
 // checkDraft refuses what could not be kept.
 func checkDraft(def pipeline.Definition, raw json.RawMessage) error {
-	switch {
-	case len(raw) > pipeline.MaxDefinition:
+	if len(raw) > pipeline.MaxDefinition {
 		return draftTooLarge(raw)
-	case strings.TrimSpace(def.Name) == "":
-		return fault.New(fault.Validation, "the pipeline needs a name")
-	case utf8.RuneCountInString(def.Name) > pipeline.MaxName:
-		return fault.New(fault.Validation, "the name of a pipeline has at most %d characters", pipeline.MaxName)
+	}
+	if err := checkName(def.Name); err != nil {
+		return err
 	}
 	if place, why := Unstorable(raw); why != "" {
 		return fault.New(fault.Validation, "the definition holds %s", why).
 			With([]fault.Problem{{Path: place, Message: "holds " + why}})
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return fault.New(fault.Validation, "the pipeline needs a name")
+	case utf8.RuneCountInString(name) > pipeline.MaxName:
+		return fault.New(fault.Validation, "the name of a pipeline has at most %d characters", pipeline.MaxName)
 	}
 	return nil
 }

@@ -73,28 +73,28 @@ func TestSavePipelineDraft(t *testing.T) {
 	def := dbtest.Definition()
 	def.Name = "Renamed"
 
-	p, err := w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, document(t, def), 1)
+	p, err := w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, store.DraftSave{Definition: document(t, def), Revision: 1})
 	require.NoError(t, err)
 	require.EqualValues(t, 2, p.Revision)
 	require.Equal(t, "Renamed", p.Name)
 	require.Equal(t, 1, p.VersionNumber, "a draft is not published")
 
-	_, err = w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, document(t, def), 1)
+	_, err = w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, store.DraftSave{Definition: document(t, def), Revision: 1})
 	require.Equal(t, fault.Conflict, fault.KindOf(err))
 	require.ErrorContains(t, err, "revision 2")
 
-	_, err = w.Store.SavePipelineDraft(ctx, member(other), w.PipelineID, document(t, def), 2)
+	_, err = w.Store.SavePipelineDraft(ctx, member(other), w.PipelineID, store.DraftSave{Definition: document(t, def), Revision: 2})
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
 
 	for _, raw := range []string{`{`, `{"name":"x","colour":1}`, `{"name":" "}`, `{"name":"x","description":"\u0000"}`} {
-		_, err = w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, json.RawMessage(raw), 2)
+		_, err = w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, store.DraftSave{Definition: json.RawMessage(raw), Revision: 2})
 		require.Equal(t, fault.Validation, fault.KindOf(err), raw)
 	}
-	_, err = w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, make(json.RawMessage, pipeline.MaxDefinition+1), 2)
+	_, err = w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, store.DraftSave{Definition: make(json.RawMessage, pipeline.MaxDefinition+1), Revision: 2})
 	require.Equal(t, fault.PayloadTooLarge, fault.KindOf(err))
 
 	w.AddPipeline(t, dbtest.Simple(), store.StatusActive)
-	_, err = w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, document(t, dbtest.Simple()), 2)
+	_, err = w.Store.SavePipelineDraft(ctx, member(w), w.PipelineID, store.DraftSave{Definition: document(t, dbtest.Simple()), Revision: 2})
 	require.Equal(t, fault.Conflict, fault.KindOf(err), "the name is taken")
 }
 
@@ -118,7 +118,7 @@ func TestPublish(t *testing.T) {
 	require.Equal(t, p, again, "the same definition makes no version")
 
 	def.Description = "changed"
-	_, err = w.Store.SavePipelineDraft(ctx, member(w), p.ID, document(t, def), p.Revision)
+	_, err = w.Store.SavePipelineDraft(ctx, member(w), p.ID, store.DraftSave{Definition: document(t, def), Revision: p.Revision})
 	require.NoError(t, err)
 	_, err = w.Store.SetPipelineStatus(ctx, w.OrgID, p.ID, w.Admin, pipeline.VerbPause)
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -95,9 +96,102 @@ func TestPlansAtAMillionTasks(t *testing.T) {
 			}
 		}
 	}
+	b.searchPlans(t, tasks)
+	b.countPlans(t, tasks)
+	b.reviewPlans(t, tasks)
 	for name, sql := range map[string]string{"fresh": store.ClaimFreshSQL, "lapsed": store.ClaimLapsedSQL} {
 		t.Run("claim "+name, func(t *testing.T) {
 			readsFew(t, b.explain(sql, b.PipelineID, b.OrgID, b.Contributors[0], "subtask", store.ClaimTail()), 40)
+		})
+	}
+}
+
+// searchPlans asserts what a step of a search reads: its walk one row each, and
+// the filter each task of the step with its nodes.
+func (b *bench) searchPlans(t *testing.T, tasks int64) {
+	t.Helper()
+	b.exec(`UPDATE tasks SET held = true WHERE id % 50000 = 7`)
+	b.exec(`UPDATE tasks SET priority = 5 WHERE id % 20000 = 3`)
+	b.exec(`UPDATE task_nodes SET status = 'escalated' WHERE task_id % 1000 = 10`)
+	b.exec(`UPDATE task_nodes SET status = 'claimed', claim_id = gen_random_uuid(), claimed_by = $1, lease_expires_at = now() WHERE task_id % 100000 = 20`, b.Contributors[0])
+	b.exec(`ANALYZE task_nodes`)
+	held, free, five := true, false, 5
+	const step = 500
+	for name, q := range map[string]store.TaskSearch{
+		"held": {Held: &held}, "not held": {Held: &free}, "priority": {Priority: &five}, "person": {Person: b.Contributors[0]},
+		"claimed": {NodeStatus: task.NodeClaimed}, "escalated": {NodeStatus: task.NodeEscalated}, "available": {NodeStatus: task.NodeAvailable},
+		"node": {Node: "solve"}, "no such node": {Node: "nope"}, "one": {ID: 4711}, "nobody": {Person: 987654},
+		"all together":       {Node: "solve", NodeStatus: task.NodeAvailable, Priority: &five, Held: &held, Person: 1},
+		"escalated and held": {TaskQuery: store.TaskQuery{Status: task.Escalated}, Held: &held},
+	} {
+		for _, before := range []int64{0, tasks / 2} {
+			q.Before, q.Limit = before, 50
+			t.Run(fmt.Sprintf("search %s below %d", name, before), func(t *testing.T) {
+				sql, args, filter := store.SearchSQL(b.OrgID, b.PipelineID, q, step)
+				plan := b.explain(sql, args...)
+				readsFew(t, plan, 6*step)
+				ids := make([]int64, step)
+				for i := range ids {
+					ids[i] = tasks - int64(i)
+				}
+				sql, args = filter(ids)
+				readsFew(t, b.explain(sql, args...), 4*step)
+			})
+		}
+	}
+	t.Run("a time is an id after few steps", func(t *testing.T) {
+		readsFew(t, b.explain(`SELECT task_id_at($1, now(), interval '0')`, b.PipelineID), 0) // what it does inside is not shown
+		var id int64
+		require.NoError(t, b.Store.Pool().QueryRow(t.Context(), `SELECT task_id_at($1, 'infinity', interval '0')`, b.PipelineID).Scan(&id))
+		require.Equal(t, tasks+1, id)
+	})
+}
+
+// countPlans asserts that counts are read, not counted, and that a place in the
+// queue is counted to its bound only.
+func (b *bench) countPlans(t *testing.T, tasks int64) {
+	t.Helper()
+	b.exec(`INSERT INTO count_changes SELECT pipeline_id, version_id, counted_task(status), count(*) FROM tasks GROUP BY 1, 2, 3`)
+	require.NoError(t, b.Store.FoldCounts(t.Context()))
+	b.exec(`ANALYZE count_changes`)
+	t.Run("kept counts", func(t *testing.T) {
+		plan := b.explain(store.KeptSQL, []int64{b.PipelineID})
+		readsFew(t, plan, 100)
+		plan.walk(func(n planNode) { require.LessOrEqual(t, n.Rows, 100.0) })
+		counts, err := b.Store.QueueCounts(t.Context(), b.OrgID, b.PipelineID)
+		require.NoError(t, err)
+		require.EqualValues(t, tasks, counts.Total)
+		require.EqualValues(t, tasks*7/10, counts.Finished)
+	})
+	t.Run("a place in the queue", func(t *testing.T) {
+		readsFew(t, b.explain(store.AheadSQL, b.PipelineID, b.OrgID, "subtask", 0, tasks, store.MaxAhead), 2*store.MaxAhead)
+	})
+}
+
+// reviewPlans asserts that a page of the reviews reads little more than it
+// shows, with 100,000 reviews that wait.
+func (b *bench) reviewPlans(t *testing.T, tasks int64) {
+	t.Helper()
+	b.exec(`UPDATE task_nodes SET status = 'submitted', actor = 1 + task_id % 100 WHERE task_id % 10 = 1`)
+	b.exec(`INSERT INTO task_nodes (task_id, key, org_id, pipeline_id, kind, status, opened_at, four_eyes)
+		SELECT task_id, 'check', org_id, pipeline_id, 'review', 'available', now() - task_id * interval '1 second', true
+		FROM task_nodes WHERE task_id % 10 = 1`)
+	b.exec(`ANALYZE task_nodes`)
+	const page = 51
+	for name, q := range map[string]struct {
+		sql      string
+		from, at any
+	}{
+		"by age, from the front":      {store.ReviewsByAgeSQL, time.Time{}, int64(0)},
+		"by age, from the middle":     {store.ReviewsByAgeSQL, time.Now().Add(-500_000 * time.Second), int64(0)},
+		"by contributor":              {store.ReviewsByActorSQL, int64(0), int64(0)},
+		"by contributor, from half":   {store.ReviewsByActorSQL, int64(50), tasks / 2},
+		"of a contributor":            {store.ReviewsOfActorSQL, int64(52), int64(0)},
+		"of a contributor, from half": {store.ReviewsOfActorSQL, int64(52), tasks / 2},
+		"of somebody who did nothing": {store.ReviewsOfActorSQL, int64(987654), int64(0)},
+	} {
+		t.Run("reviews "+name, func(t *testing.T) {
+			readsFew(t, b.explain(q.sql, b.PipelineID, b.OrgID, b.Reviewers[0], q.from, q.at, "", page), 8*page)
 		})
 	}
 }

@@ -29,12 +29,7 @@ func (b *bench) behindLock(lock string, arg any, commands ...func() error) []err
 	for i, command := range commands {
 		done[i] = make(chan error, 1)
 		go func() { done[i] <- command() }()
-		require.Eventually(b.t, func() bool {
-			var waiting int
-			err := b.Store.Pool().QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity
-				WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
-			return err == nil && waiting >= i+1
-		}, 20*time.Second, 5*time.Millisecond)
+		b.waiting(i + 1)
 	}
 	require.NoError(b.t, tx.Rollback(ctx))
 	errs := make([]error, len(commands))
@@ -42,6 +37,17 @@ func (b *bench) behindLock(lock string, arg any, commands ...func() error) []err
 		errs[i] = <-done[i]
 	}
 	return errs
+}
+
+// waiting blocks until so many commands wait for a lock.
+func (b *bench) waiting(n int) {
+	b.t.Helper()
+	require.Eventually(b.t, func() bool {
+		var waiting int
+		err := b.Store.Pool().QueryRow(b.t.Context(), `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		return err == nil && waiting >= n
+	}, 20*time.Second, 5*time.Millisecond)
 }
 
 const lockTask = `SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE`

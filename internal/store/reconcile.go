@@ -13,8 +13,8 @@ const (
 
 // Reconcile heals what was lost on the way and tidies up: it rings the runs of
 // tasks and uploads that lag, frees nodes that were kept for somebody who did
-// not come, and drops stored answers past their time. It returns how many runs
-// of tasks it rang; each costs one outbox row.
+// not come, drops stored answers past their time, and adds kept counts up. It
+// returns how many runs of tasks it rang; each costs one outbox row.
 func (s *Store) Reconcile(ctx context.Context, limit int) (int, error) {
 	if err := s.freeReservations(ctx, limit); err != nil {
 		return 0, translate(err)
@@ -26,7 +26,13 @@ func (s *Store) Reconcile(ctx context.Context, limit int) (int, error) {
 		return 0, err
 	}
 	n, err := s.ringLagging(ctx, limit)
-	return n, translate(err)
+	if err != nil {
+		return n, translate(err)
+	}
+	if err := s.checkCounts(ctx); err != nil {
+		return n, err
+	}
+	return n, translate(s.foldCounts(ctx))
 }
 
 // ringLagging rings tasks with events that nobody applied for a minute, and

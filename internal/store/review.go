@@ -19,6 +19,12 @@ const (
 	VerdictEscalate = "escalate"
 )
 
+// Verdicts of a comment on the field that it is about.
+const (
+	FieldOK    = "ok"
+	FieldWrong = "wrong"
+)
+
 // Limits of a verdict.
 const (
 	maxComments    = 200
@@ -34,7 +40,8 @@ type Verdict struct {
 	// Comments explain; a rejection shows them to who gets the work back.
 	Comments []Comment
 	// Nodes are the subtasks that a rejection returns; none means those that
-	// the comments are about, and without comments all of them.
+	// the comments are about (save those that call a field right), and without
+	// comments all of them.
 	Nodes []string
 }
 
@@ -61,6 +68,9 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 		return Submitted{}, problemsOf(problems)
 	}
 	h.sent = asSent
+	if h.files, err = s.checkFiles(ctx, c, draftForm(p, c).Fields(), h.values); err != nil {
+		return Submitted{}, err
+	}
 	out, err := s.handIn(ctx, c, h)
 	if err != nil {
 		return s.repeated(ctx, userID, claimID, v, err)
@@ -112,11 +122,25 @@ func (v Verdict) place(under []Reviewed) []form.Problem {
 		default:
 			c.Node = under[at].Node
 		}
-		if n := len([]rune(c.Text)); n == 0 || n > maxCommentText {
-			problems = append(problems, form.Problem{Field: "comments", Message: "a comment has 1 to 4000 characters"})
+		if message := c.check(); message != "" {
+			problems = append(problems, form.Problem{Field: "comments", Message: message})
 		}
 	}
 	return problems
+}
+
+// check says what is wrong with a comment by itself, "" when nothing is.
+func (c Comment) check() string {
+	n := len([]rune(c.Text))
+	switch {
+	case c.Verdict != "" && c.Verdict != FieldOK && c.Verdict != FieldWrong:
+		return "a comment's verdict is ok or wrong, or left out"
+	case c.Verdict != "" && c.Field == "":
+		return "a verdict in a comment is on a field: name the field"
+	case n > maxCommentText, n == 0 && c.Verdict == "":
+		return "a comment has 1 to 4000 characters; only one with a verdict may be without"
+	}
+	return ""
 }
 
 // returns lists the subtasks that the rejection sends back.
@@ -124,7 +148,7 @@ func (v Verdict) returns() []string {
 	nodes := slices.Clone(v.Nodes)
 	if len(nodes) == 0 {
 		for _, c := range v.Comments {
-			if c.Node != "" {
+			if c.Node != "" && c.Verdict != FieldOK {
 				nodes = append(nodes, c.Node)
 			}
 		}

@@ -12,16 +12,16 @@ import (
 )
 
 // CreateSession opens a session for the user, known by the hash of its
-// cookie's value, that ends after ttl at the latest. Sessions that are over are
-// swept out on the way.
-func (s *Store) CreateSession(ctx context.Context, userID int64, hash [32]byte, ttl time.Duration) error {
+// cookie's value, that ends after ttl at the latest. The agent is what its owner
+// will tell it by. Sessions that are over are swept out on the way.
+func (s *Store) CreateSession(ctx context.Context, userID int64, hash [32]byte, agent string, ttl time.Duration) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM sessions WHERE expires_at <= now()`); err != nil {
 			return fmt.Errorf("sweep sessions: %w", err)
 		}
 		_, err := tx.Exec(ctx, `
-			INSERT INTO sessions (hash, user_id, expires_at)
-			VALUES ($1, $2, now() + make_interval(secs => $3))`, hash[:], userID, ttl.Seconds())
+			INSERT INTO sessions (hash, user_id, agent, expires_at)
+			VALUES ($1, $2, $3, now() + make_interval(secs => $4))`, hash[:], userID, agent, ttl.Seconds())
 		if err != nil {
 			return fmt.Errorf("insert session: %w", err)
 		}

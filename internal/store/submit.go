@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/taskloom/taskloom/internal/fault"
@@ -18,8 +20,11 @@ import (
 
 // Submitted says what a submission or a verdict became.
 type Submitted struct {
-	TaskID int64
-	Node   string
+	ClaimID string
+	TaskID  int64
+	Node    string
+	// UndoUntil is until when it can be undone; nil when it cannot.
+	UndoUntil *time.Time
 	// Seq is its journal row.
 	Seq int64
 	// Repeated says that this claim had handed in before.
@@ -35,6 +40,8 @@ type handIn struct {
 	to       task.NodeStatus
 	reason   string
 	sent     []byte
+	// files are those that people uploaded and the values name.
+	files []uuid.UUID
 }
 
 // sent is the hash of what a person handed in, as they sent it: the same again
@@ -75,6 +82,9 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 	if h.sent, err = sent(Verdict{Values: values}); err != nil {
 		return Submitted{}, err
 	}
+	if h.files, err = s.checkFiles(ctx, c, p.Form(c.Node).Fields(), kept); err != nil {
+		return Submitted{}, err
+	}
 	out, err := s.handIn(ctx, c, h)
 	if err != nil {
 		return s.repeated(ctx, userID, claimID, Verdict{Values: values}, err)
@@ -86,13 +96,17 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 // transaction, if the claim still holds under the task's lock.
 func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error) {
 	var out Submitted
+	var at time.Time
 	err := s.withClaim(ctx, c.UserID, c.ID, func(tx pgx.Tx, t *lockedTask, c Claim) error {
 		h.event.Node, h.event.Iteration, h.event.Actor, h.event.Claim = c.Node, c.Iteration, c.UserID, c.ID
 		seq, err := t.journal(ctx, tx, h.event, true)
 		if err != nil {
 			return err
 		}
-		if err := h.insert(ctx, tx, c, seq); err != nil {
+		if at, err = h.insert(ctx, tx, c, seq); err != nil {
+			return err
+		}
+		if err := keepFiles(ctx, tx, c, h.files); err != nil {
 			return err
 		}
 		if err := t.leaveNode(ctx, tx, c.Node, h.to, seq, h.reason); err != nil {
@@ -103,7 +117,7 @@ func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error
 		if err != nil {
 			return err
 		}
-		out = Submitted{TaskID: c.TaskID, Node: c.Node, Seq: seq}
+		out = Submitted{ClaimID: c.ID, TaskID: c.TaskID, Node: c.Node, Seq: seq}
 		if h.to == task.NodeEscalated {
 			if err := t.refresh(ctx, tx); err != nil {
 				return err
@@ -111,10 +125,23 @@ func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error
 		}
 		return dropDraft(ctx, tx, c)
 	})
-	return out, err
+	if err != nil {
+		return Submitted{}, err
+	}
+	return s.withUndo(ctx, c, out, at), nil
 }
 
-func (h handIn) insert(ctx context.Context, tx pgx.Tx, c Claim, seq int64) error {
+// withUndo adds to a receipt until when it can be undone. A receipt that
+// cannot tell is a receipt all the same.
+func (s *Store) withUndo(ctx context.Context, c Claim, done Submitted, at time.Time) Submitted {
+	if until, err := s.undoUntil(ctx, c, done.Seq, at); err == nil {
+		done.UndoUntil = until
+	}
+	return done
+}
+
+// insert writes the submission and returns its time.
+func (h handIn) insert(ctx context.Context, tx pgx.Tx, c Claim, seq int64) (at time.Time, err error) {
 	if h.comments == nil {
 		h.comments = []Comment{}
 	}
@@ -123,12 +150,12 @@ func (h handIn) insert(ctx context.Context, tx pgx.Tx, c Claim, seq int64) error
 	}
 	comments, err := json.Marshal(h.comments)
 	if err != nil {
-		return err
+		return at, err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, verdict, values, comments, seq, request)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		c.ID, c.OrgID, c.TaskID, c.Node, c.Iteration, c.UserID, h.verdict, h.values, comments, seq, h.sent)
-	return err
+	err = tx.QueryRow(ctx, `INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, verdict, values, comments, seq, request)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING created_at`,
+		c.ID, c.OrgID, c.TaskID, c.Node, c.Iteration, c.UserID, h.verdict, h.values, comments, seq, h.sent).Scan(&at)
+	return at, err
 }
 
 // repeated answers a hand-in whose claim is over: with the first answer when
@@ -139,10 +166,17 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Ve
 		return Submitted{}, why
 	}
 	taskID, _ := taskOfClaim(claimID)
-	var out Submitted
+	out := Submitted{ClaimID: claimID}
 	var first []byte
-	err := s.pool.QueryRow(ctx, `SELECT task_id, node_key, seq, request FROM submissions WHERE claim_id = $1 AND author = $2`,
-		claimID, userID).Scan(&out.TaskID, &out.Node, &out.Seq, &first)
+	var at time.Time
+	var undone, late bool
+	err := s.pool.QueryRow(ctx, `SELECT task_id, node_key, seq, request, created_at, undone_at IS NOT NULL, now() > created_at + $3::interval
+		FROM submissions WHERE claim_id = $1 AND author = $2`,
+		claimID, userID, UndoWindow).Scan(&out.TaskID, &out.Node, &out.Seq, &first, &at, &undone, &late)
+	if err == nil && undone {
+		return Submitted{}, fault.New(fault.Conflict,
+			"what was handed in under this claim on node %q of task %d was undone; hand it in under the claim that undoing gave you", out.Node, out.TaskID)
+	}
 	if err == nil {
 		again, err := sent(v)
 		if err != nil {
@@ -153,7 +187,11 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Ve
 				"node %q of task %d was handed in under this claim already, with other content; that stands", out.Node, out.TaskID)
 		}
 		out.Repeated = true
-		return out, nil
+		c, err := pastClaim(ctx, s.pool, userID, taskID, claimID)
+		if err != nil || late {
+			return out, translate(err)
+		}
+		return s.withUndo(ctx, c, out, at), nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return Submitted{}, translate(err)

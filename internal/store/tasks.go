@@ -124,6 +124,9 @@ func (in CreateTasks) insert(ctx context.Context, tx pgx.Tx, d *pipeline.Definit
 	if err := in.copyNodes(ctx, tx, ids, d); err != nil {
 		return nil, err
 	}
+	if err := in.count(ctx, tx, d); err != nil {
+		return nil, err
+	}
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"task_events"}, []string{"task_id", "seq", "kind", "actor"},
 		pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) {
 			return []any{ids[i], int64(1), string(pipeline.EventCreate), nullID(in.Actor)}, nil
@@ -136,6 +139,29 @@ func (in CreateTasks) insert(ctx context.Context, tx pgx.Tx, d *pipeline.Definit
 			return []any{"task_event", ids[i], int64(1), int16(startPriority)}, nil
 		}))
 	return ids, err
+}
+
+// count adds the new tasks, and their nodes that are in the queue, to what is
+// kept: a trigger would look at every row.
+func (in CreateTasks) count(ctx context.Context, tx pgx.Tx, d *pipeline.Definition) error {
+	kinds := make(map[string]pipeline.Kind, len(d.Nodes))
+	for _, n := range d.Nodes {
+		kinds[n.Key] = n.Kind
+	}
+	counts := map[kept]int{}
+	for _, t := range in.Tasks {
+		counts[kept{PipelineID: in.PipelineID, VersionID: in.VersionID, What: countedAs(t.State.Status())}]++
+		for _, n := range t.State.Nodes {
+			if n.Status == task.NodeAvailable {
+				counts[kept{PipelineID: in.PipelineID, What: string(kinds[n.Key]) + ":queued"}]++
+			}
+		}
+	}
+	b := &pgx.Batch{}
+	for k, n := range counts {
+		b.Queue(`INSERT INTO count_changes VALUES ($1, $2, $3, $4)`, k.PipelineID, k.VersionID, k.What, n)
+	}
+	return tx.SendBatch(ctx, b).Close()
 }
 
 func (in CreateTasks) copyTasks(ctx context.Context, tx pgx.Tx, ids []int64) error {

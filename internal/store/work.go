@@ -21,8 +21,15 @@ type Work struct {
 	// Draft is what the person wrote so far; after a rejection, what they
 	// submitted last. Nil when there is nothing.
 	Draft *Draft
+	// Pipeline and Project are names.
+	Pipeline, Project string
 	// Comments are those of the rejection that returned the node.
 	Comments []Comment
+	// Earlier are the holder's own attempts at the node that were returned,
+	// oldest first.
+	Earlier []Attempt
+	// UndoOf is what the claim undoes, nil for every other claim.
+	UndoOf *Undone
 	// Reviewed are the submissions that a review checks.
 	Reviewed []Reviewed
 }
@@ -42,8 +49,21 @@ type Reviewed struct {
 	Node      string
 	Fields    []string
 	Values    form.Values
+	Author    Person
+	Iteration int
+	// Earlier are its earlier rounds, oldest first.
+	Earlier []Attempt
+}
+
+// Attempt is a submission of an earlier round, with the rejection that
+// returned it: Verdict is "" when an admin reopened the node instead.
+type Attempt struct {
 	Author    int64
 	Iteration int
+	Values    form.Values
+	At        time.Time
+	Verdict   string
+	Comments  []Comment
 }
 
 // Work returns what belongs to a claim that the person holds.
@@ -53,16 +73,70 @@ func (s *Store) Work(ctx context.Context, c Claim) (Work, error) {
 		return Work{}, translate(err)
 	}
 	w := Work{Claim: c}
-	if w.Draft, err = s.draft(ctx, c); err != nil {
+	if err := s.around(ctx, &w); err != nil {
 		return Work{}, translate(err)
 	}
 	if c.Kind == pipeline.KindReview {
 		w.Values, w.Reviewed = reviewed(p, c.Node, values, subs)
-		return w, nil
+	} else {
+		w.Values = only(values, shown(p.Form(c.Node)))
+		w.returned(p, subs)
 	}
-	w.Values = only(values, shown(p.Form(c.Node)))
-	w.returned(p, subs)
-	return w, nil
+	err = s.before(ctx, p, &w)
+	return w, translate(err)
+}
+
+// around reads what stands around the form: the names of where it belongs, and
+// the holder's draft.
+func (s *Store) around(ctx context.Context, w *Work) error {
+	err := s.pool.QueryRow(ctx, `SELECT p.name, j.name FROM pipelines p JOIN projects j ON j.id = p.project_id AND j.org_id = p.org_id
+		WHERE p.id = $1 AND p.org_id = $2`, w.PipelineID, w.OrgID).Scan(&w.Pipeline, &w.Project)
+	if err != nil {
+		return err
+	}
+	w.Draft, err = s.draft(ctx, w.Claim)
+	return err
+}
+
+// before reads what happened before: earlier rounds, what this claim undoes,
+// and who did what is under review.
+func (s *Store) before(ctx context.Context, p *pipeline.Pipeline, w *Work) error {
+	again := w.Iteration > 1
+	var authors []int64
+	for _, r := range w.Reviewed {
+		again = again || r.Iteration > 1
+		authors = append(authors, r.Author.ID)
+	}
+	people, err := s.PeopleByID(ctx, w.OrgID, authors)
+	if err != nil {
+		return err
+	}
+	for i := range w.Reviewed {
+		r := &w.Reviewed[i]
+		if at := slices.IndexFunc(people, func(p Person) bool { return p.ID == r.Author.ID }); at >= 0 {
+			r.Author = people[at]
+		}
+	}
+	if !again {
+		return nil
+	}
+	if w.Iteration > 1 {
+		if w.UndoOf, err = s.undoOf(ctx, w.Claim); err != nil {
+			return err
+		}
+	}
+	all, err := rounds(ctx, s.pool, w.OrgID, w.TaskID)
+	if err != nil {
+		return err
+	}
+	if w.Kind == pipeline.KindSubtask {
+		w.Earlier = own(attempts(p, all, w.Node, w.Iteration), w.UserID)
+	}
+	for i := range w.Reviewed {
+		r := &w.Reviewed[i]
+		r.Earlier = attempts(p, all, r.Node, r.Iteration)
+	}
+	return nil
 }
 
 // returned adds what a rejected submission left behind: the old answers as
@@ -78,11 +152,7 @@ func (w *Work) returned(p *pipeline.Pipeline, subs []submission) {
 		if sub.Verdict != VerdictReject || !reviews(p, sub.Node, w.Node) {
 			continue
 		}
-		for _, c := range sub.Comments {
-			if c.Node == "" || c.Node == w.Node {
-				w.Comments = append(w.Comments, c)
-			}
-		}
+		w.Comments = append(w.Comments, about(sub.Comments, w.Node)...)
 	}
 }
 
@@ -105,7 +175,7 @@ func reviewed(p *pipeline.Pipeline, review string, values form.Values, subs []su
 		}
 		for _, sub := range subs {
 			if sub.Node == target.Node {
-				r.Author, r.Iteration = sub.Author, sub.Iteration
+				r.Author.ID, r.Iteration = sub.Author, sub.Iteration
 			}
 		}
 		if r.Iteration > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,7 +17,8 @@ import (
 const startTime = 20 * time.Second
 
 // prepareBucket makes the bucket, if it is not there, and lets pages that are
-// served from any port of this machine read and write it.
+// served from any port of this machine, or at the product's own address, read
+// and write it.
 func prepareBucket(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -30,13 +32,17 @@ func prepareBucket(ctx context.Context, c Config) error {
 	if err := untilListening(ctx, client, c.Bucket); err != nil {
 		return fmt.Errorf("make the bucket %q: %w", c.Bucket, err)
 	}
+	origins := []string{
+		"http://localhost", "http://localhost:*", "http://127.0.0.1", "http://127.0.0.1:*",
+		"http://[::1]", "http://[::1]:*", "https://localhost", "https://localhost:*",
+	}
+	if c.Origin != "" {
+		origins = append(origins, strings.TrimRight(c.Origin, "/"))
+	}
 	_, err := client.PutBucketCors(ctx, &s3.PutBucketCorsInput{
 		Bucket: &c.Bucket,
 		CORSConfiguration: &types.CORSConfiguration{CORSRules: []types.CORSRule{{
-			AllowedOrigins: []string{
-				"http://localhost", "http://localhost:*", "http://127.0.0.1", "http://127.0.0.1:*",
-				"http://[::1]", "http://[::1]:*", "https://localhost", "https://localhost:*",
-			},
+			AllowedOrigins: origins,
 			AllowedMethods: []string{"GET", "HEAD", "PUT", "POST", "DELETE"},
 			AllowedHeaders: []string{"*"},
 			ExposeHeaders:  []string{"ETag", "Content-Range", "Accept-Ranges"},

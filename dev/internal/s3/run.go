@@ -25,6 +25,9 @@ type Config struct {
 	Region string
 	// AccessKeyID and SecretKey are the one account; requests are signed (SigV4).
 	AccessKeyID, SecretKey string
+	// Origin is where pages may come from that read and write the bucket, beside
+	// any port of this machine; empty for nowhere else.
+	Origin string
 }
 
 const (

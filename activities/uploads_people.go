@@ -1,0 +1,40 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// sweepPeoples deletes what is left of files that people uploaded: the object
+// that the browser put, and files that are in no submission. What cannot be
+// deleted now does not keep the others.
+func (a *Uploads) sweepPeoples(ctx context.Context, out *SweepResult) error {
+	for {
+		left, err := a.Store.TaskFilesToSweep(ctx, sweepPage)
+		if err != nil {
+			return err
+		}
+		var failed []error
+		for _, f := range left {
+			if err := a.sweepPeoplesFile(ctx, f); err != nil {
+				failed = append(failed, err)
+				continue
+			}
+			out.Swept++
+		}
+		if len(left) < sweepPage || len(failed) > 0 {
+			return errors.Join(failed...)
+		}
+	}
+}
+
+func (a *Uploads) sweepPeoplesFile(ctx context.Context, f store.TaskFileLeft) error {
+	for _, key := range f.Keys {
+		if err := a.Objects.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return a.Store.SweptTaskFile(ctx, f)
+}

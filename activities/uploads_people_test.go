@@ -1,0 +1,60 @@
+package activities_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/activities"
+)
+
+// What a browser put goes a day later, a file a month later: unless it was
+// submitted, or its person still has a draft.
+func TestTheSweepDeletesFilesOfPeopleThatNobodyNeeds(t *testing.T) {
+	t.Parallel()
+	h := newHall(t)
+	user := h.Contributors[0]
+	add := func(name, age string, completed, submitted bool, taskID int64) {
+		object := "final/" + name
+		h.held["put/"+name] = []byte("x")
+		if completed {
+			h.held[object] = []byte("x")
+		}
+		h.exec(`INSERT INTO task_files (id, org_id, task_id, node_key, field, user_id, upload_key, name, size, announced_type,
+				object_key, sha256, content_type, completed_at, submitted, created_at)
+			VALUES ($1, $2, $3, 'label', 'scan', $4, $5, $6, 1, '', CASE WHEN $7 THEN $8 END, CASE WHEN $7 THEN '' END,
+				CASE WHEN $7 THEN '' END, CASE WHEN $7 THEN now() - $9::interval END, $10, now() - $9::interval)`,
+			uuid.New(), h.OrgID, taskID, user, "put/"+name, name, completed, object, age, submitted)
+	}
+	add("under way", "2 hours", false, false, 1)
+	add("given up", "2 days", false, false, 1)
+	add("submitted", "2 days", true, true, 1)
+	add("submitted long ago", "40 days", true, true, 1)
+	add("forgotten", "40 days", true, false, 1)
+	add("not yet forgotten", "20 days", true, false, 1)
+	add("in a draft", "40 days", true, false, 2)
+	h.exec(`INSERT INTO drafts (task_id, node_key, user_id, org_id, values, revision) VALUES (2, 'label', $1, $2, '{}', 1)`, user, h.OrgID)
+
+	sweep := func() (out activities.SweepResult, err error) {
+		v, err := h.env().ExecuteActivity(h.uploads.SweepUploads)
+		if err == nil {
+			err = v.Get(&out)
+		}
+		return out, err
+	}
+	h.onDelete = func(string) error { return errAway }
+	_, err := sweep()
+	requireRetryable(t, err)
+	h.onDelete = nil
+	for range 2 { // again changes nothing
+		_, err = sweep()
+		require.NoError(t, err)
+		require.Equal(t, []string{"final/in a draft", "final/not yet forgotten", "final/submitted", "final/submitted long ago", "put/under way"},
+			slices.Sorted(maps.Keys(h.held)))
+		require.Equal(t, 5, h.count(`SELECT count(*) FROM task_files`))
+		require.Equal(t, 4, h.count(`SELECT count(*) FROM task_files WHERE completed_at IS NOT NULL`))
+	}
+}

@@ -1,0 +1,154 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/google/uuid"
+
+	"github.com/taskloom/taskloom/api/edge"
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/filetype"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// completionsAtOnce bounds the files that one process reads at a time; each
+// takes a few hundred kilobytes of memory, whatever its size.
+const completionsAtOnce = 4
+
+// errNotPut is for a completion that comes too early.
+var errNotPut = fault.New(fault.Conflict,
+	"the file's bytes have not arrived in the object store; put them to the upload_url, then complete it")
+
+func (a *api) completeFile(ctx context.Context, in *onFileInput) (*completedFileOutput, error) {
+	claim, err := a.Store.LiveClaim(ctx, caller(ctx).ID, in.ClaimID)
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid.Parse(in.FileID)
+	if err != nil {
+		return nil, fault.New(fault.NotFound, "file not found: file_id in the path is a UUID")
+	}
+	file, err := a.Store.TaskFile(ctx, claim, id)
+	if err != nil {
+		return nil, err
+	}
+	if a.Objects == nil {
+		return nil, errNoObjects
+	}
+	if file.CompletedAt == nil {
+		if file.File, err = a.settle(ctx, claim, file); err != nil {
+			return nil, err
+		}
+	}
+	linked, err := a.link(ctx, file.File)
+	linked.ExpiresAt = a.Now().Add(linkLives).UTC()
+	return &completedFileOutput{Body: CompletedFile{File: linked, SHA256: file.SHA256}}, err
+}
+
+// settle makes the file of what was put: looked at and copied to where nobody
+// but us can write, in one reading. Whoever of two callers is first decides.
+func (a *api) settle(ctx context.Context, claim store.Claim, file store.TaskFile) (store.File, error) {
+	select {
+	case a.completions <- struct{}{}:
+		defer func() { <-a.completions }()
+	case <-ctx.Done():
+		return store.File{}, context.Cause(ctx)
+	}
+	field, err := a.Store.UploadField(ctx, claim, file.Field)
+	if err != nil {
+		return store.File{}, err
+	}
+	settled, err := a.copyFile(ctx, claim, field, file)
+	if err != nil {
+		// Somebody who was faster has deleted what was put.
+		if now, e := a.Store.TaskFile(ctx, claim, file.ID); e == nil && now.CompletedAt != nil {
+			return now.File, nil
+		}
+		return store.File{}, err
+	}
+	first, err := a.Store.CompleteTaskFile(ctx, claim, settled)
+	if err != nil {
+		return store.File{}, err
+	}
+	if first {
+		a.dropObject(ctx, file.UploadKey)
+		return settled, nil
+	}
+	a.dropObject(ctx, settled.Key)
+	file, err = a.Store.TaskFile(ctx, claim, file.ID)
+	return file.File, err
+}
+
+// copyFile copies what was put, if the field takes it. The key is another one
+// at each try, so that nothing that somebody completed is ever overwritten.
+func (a *api) copyFile(ctx context.Context, claim store.Claim, field form.Field, file store.TaskFile) (store.File, error) {
+	out := file.File
+	there, err := a.Objects.Head(ctx, file.UploadKey)
+	if fault.Is(err, fault.NotFound) {
+		return out, errNotPut
+	}
+	if err != nil {
+		return out, err
+	}
+	if there.Size != file.Size {
+		return out, unfitFile(field.Name, fmt.Sprintf("the file was announced with %d bytes, but %d arrived: upload it again", file.Size, there.Size))
+	}
+	body, err := a.Objects.Reader(ctx, file.UploadKey, there).Stream(0, there.Size) //nolint:contextcheck // the Reader has it
+	if err != nil {
+		return out, changed(err)
+	}
+	defer body.Close()
+	head := make([]byte, min(filetype.SniffBytes, there.Size))
+	if _, err := io.ReadFull(body, head); err != nil {
+		return out, changed(err)
+	}
+	out.ContentType = filetype.Of(file.Name, head)
+	if !filetype.Honest(file.Name, head) {
+		return out, unfitFile(field.Name, fmt.Sprintf("the file %q is not what its name says: its content is %s", file.Name, out.ContentType))
+	}
+	if err := fits(field, file.Name, file.Size, out.ContentType); err != nil {
+		return out, err
+	}
+	sum := sha256.New()
+	out.Key = fmt.Sprintf("org/%d/files/task/%d/%s-%s", claim.OrgID, claim.TaskID, file.ID, rand.Text()[:8])
+	whole := io.TeeReader(io.MultiReader(bytes.NewReader(head), body), sum)
+	if err := a.Objects.Put(ctx, out.Key, out.ContentType, file.Size, whole); err != nil {
+		return out, changed(err)
+	}
+	out.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return out, nil
+}
+
+// changed says of an object that was put again while it was read what to do.
+func changed(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && (f.Kind == fault.Conflict || f.Kind == fault.NotFound) {
+		return fault.New(fault.Conflict, "the file was put again while it was looked at; complete it once more").Because(err)
+	}
+	return err
+}
+
+// dropObject deletes what is not needed any more. What stays is swept.
+func (a *api) dropObject(ctx context.Context, key string) {
+	if err := a.Objects.Delete(ctx, key); err != nil {
+		edge.From(ctx).Note(slog.String("object_left", key), slog.String("object_error", err.Error()))
+	}
+}
+
+func mustEncode(v any) json.RawMessage {
+	doc, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return doc
+}

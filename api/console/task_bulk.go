@@ -1,0 +1,61 @@
+package console
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+type bulkInput struct {
+	InPipeline
+	Body struct {
+		Action   string  `json:"action" enum:"set_priority,hold,unhold,release,requeue,fail" doc:"release ends the claims on a task; requeue opens all its escalated and quarantined nodes again."`
+		TaskIDs  []int64 `json:"task_ids" minItems:"1" maxItems:"200"`
+		Priority *int    `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"With set_priority: lower is served first; 0 is what tasks begin with."`
+		Reason   string  `json:"reason,omitempty" maxLength:"1000" doc:"For the timelines."`
+	} `nameHint:"BulkRequest"`
+}
+
+// BulkFailure is a task on which a bulk action was not done.
+type BulkFailure struct {
+	TaskID  int64  `json:"task_id"`
+	Message string `json:"message"`
+}
+
+type bulkOutput struct {
+	Body struct {
+		Done   []int64       `json:"done"`
+		Failed []BulkFailure `json:"failed"`
+	} `nameHint:"BulkResult"`
+}
+
+func (a *api) registerTaskBulk() {
+	register(a, huma.Operation{
+		OperationID: "bulkTasks", Method: http.MethodPost, Path: "/pipelines/{pipeline_id}/tasks/bulk", Tags: []string{"Tasks"},
+		Summary: "Do the same to many tasks", Description: "Each task by itself: what cannot be done on one is told for it and keeps no other from being done.",
+	}, a.bulkTasks)
+}
+
+func (a *api) bulkTasks(ctx context.Context, in *bulkInput) (*bulkOutput, error) {
+	if in.Body.Action == store.BulkSetPriority && in.Body.Priority == nil {
+		return nil, fault.New(fault.Validation, "set_priority needs a priority from -100 to 100")
+	}
+	act := store.BulkAction{Kind: in.Body.Action, Reason: in.Body.Reason}
+	if in.Body.Priority != nil {
+		act.Priority = *in.Body.Priority
+	}
+	result, err := a.Store.Bulk(ctx, membership(ctx), in.Body.TaskIDs, act)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulkOutput{}
+	out.Body.Done, out.Body.Failed = result.Done, make([]BulkFailure, len(result.Failed))
+	for i, f := range result.Failed {
+		out.Body.Failed[i] = BulkFailure(f)
+	}
+	return out, nil
+}

@@ -1,0 +1,101 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+)
+
+func TestAnExportComesBackAsAnImport(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.login(t, "manager1")
+	for _, query := range []string{"", "?version=0", "?version=1"} {
+		out := p.ok(t, 200, http.MethodGet, b.pipeline("/export"+query), nil)
+		require.Contains(t, out["filename"], "math-check")
+		require.Contains(t, out["document"], "name: Math check\nnodes:\n  - key: start\n    kind: start\n")
+		parsed := p.ok(t, 200, http.MethodPost, fmt.Sprintf("/projects/%d/parse", b.ProjectID), map[string]any{"document": out["document"]})
+		require.JSONEq(t, string(mustJSON(t, dbtest.Definition())), string(mustJSON(t, parsed["definition"])))
+		created := p.ok(t, 201, http.MethodPost, fmt.Sprintf("/projects/%d/import", b.ProjectID), map[string]any{"document": out["document"]})
+		require.Regexp(t, `^Math check \(\d\)$`, created["name"])
+		again := p.ok(t, 200, http.MethodGet, fmt.Sprintf("/pipelines/%v/export", created["id"]), nil)
+		require.Equal(t, strings.Replace(out["document"].(string), "Math check", fmt.Sprintf("%q", created["name"]), 1),
+			strings.Replace(again["document"].(string), created["name"].(string), fmt.Sprintf("%q", created["name"]), 1))
+	}
+	p.refused(t, 404, "not_found", http.MethodGet, b.pipeline("/export?version=9"), nil)
+	a := p.refused(t, 422, "validation_error", http.MethodPost, fmt.Sprintf("/projects/%d/import", b.ProjectID),
+		map[string]any{"document": "name: A\nnodes:\n  - key: a\n    knd: start\n"})
+	require.Contains(t, a.message(), "line 4")
+	require.Equal(t, "nodes[0].knd", a.Body["problems"].([]any)[0].(map[string]any)["path"])
+	p.refused(t, 413, "payload_too_large", http.MethodPost, fmt.Sprintf("/projects/%d/parse", b.ProjectID), map[string]any{"document": strings.Repeat("#", 2<<20+1)})
+}
+
+func TestADraftIsCheckedAgainstWhatIsLive(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.login(t, "manager1")
+	d := dbtest.Definition()
+	require.Empty(t, p.ok(t, 200, http.MethodPost, b.pipeline("/check"), map[string]any{"definition": d})["problems"])
+	d.Nodes[1].Fields[1].Type = "integer"
+	problems := p.ok(t, 200, http.MethodPost, b.pipeline("/check"), map[string]any{"definition": d})["problems"].([]any)
+	require.Len(t, problems, 1)
+	require.Contains(t, problems[0].(map[string]any)["message"], "was published as short_text")
+	require.Len(t, p.ok(t, 200, http.MethodPost, b.pipeline("/check"), `{"definition": 7}`)["problems"], 1)
+	detail := p.ok(t, 200, http.MethodGet, b.pipeline(""), nil)
+	require.InDelta(t, 1, detail["revision"], 0, "checking saves nothing")
+}
+
+func TestABuilderSavesLayoutsAndHearsWhoWasFaster(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p, admin := b.login(t, "manager1"), b.login(t, "admin1")
+	layout := map[string]any{"solve": []any{12.5, -3.0}}
+	save := func(by person, status int, description string, revision any) answer {
+		d := dbtest.Definition()
+		d.Description = description
+		a := by.do(t, http.MethodPut, b.pipeline("/draft"), map[string]any{"definition": d, "revision": revision, "layout": layout})
+		require.Equal(t, status, a.Status, "%s", a.Raw)
+		return a
+	}
+	require.InDelta(t, 1, save(p, 200, "", 1).Body["revision"], 0)
+	require.InDelta(t, 2, save(p, 200, "new", 1).Body["revision"], 0)
+	require.Contains(t, save(admin, 409, "mine", 1).message(), "saved by manager1 at ")
+	d := admin.ok(t, 200, http.MethodGet, b.pipeline(""), nil)
+	require.Equal(t, layout, d["layout"])
+	require.Equal(t, "manager1", d["saved_by"].(map[string]any)["name"])
+	require.InDelta(t, 0, d["counts"].(map[string]any)["total"], 0)
+
+	listed := admin.ok(t, 200, http.MethodGet, fmt.Sprintf("/projects/%d/pipelines", b.ProjectID), nil)["pipelines"].([]any)
+	require.Equal(t, true, listed[0].(map[string]any)["has_unpublished"])
+	versions := admin.ok(t, 200, http.MethodGet, b.pipeline("/versions"), nil)["versions"].([]any)
+	require.Len(t, versions, 1)
+	first := admin.ok(t, 200, http.MethodGet, b.pipeline("/versions/1"), nil)
+	require.Equal(t, "Math check", first["definition"].(map[string]any)["name"])
+	restored := admin.ok(t, 200, http.MethodPost, b.pipeline("/versions/1/restore"), map[string]any{"revision": 2})
+	require.InDelta(t, 3, restored["revision"], 0)
+	listed = admin.ok(t, 200, http.MethodGet, fmt.Sprintf("/projects/%d/pipelines", b.ProjectID), nil)["pipelines"].([]any)
+	require.Equal(t, false, listed[0].(map[string]any)["has_unpublished"])
+}
+
+func TestACopyGoesWhereItsMakerIsAdmin(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.login(t, "manager1")
+	copied := p.ok(t, 201, http.MethodPost, b.pipeline("/duplicate"), nil)
+	require.Equal(t, "Math check (copy)", copied["name"])
+	elsewhere := b.AddProject(t, "Elsewhere")
+	p.refused(t, 404, "not_found", http.MethodPost, b.pipeline("/duplicate"), map[string]any{"project_id": elsewhere})
+	b.exec(t, `INSERT INTO project_members (org_id, project_id, user_id, role) VALUES ($1, $2, $3, 'contributor')`, b.OrgID, elsewhere, b.ProjectAdmin)
+	p.refused(t, 403, "forbidden", http.MethodPost, b.pipeline("/duplicate"), map[string]any{"project_id": elsewhere})
+	admin := b.login(t, "admin1")
+	there := admin.ok(t, 201, http.MethodPost, b.pipeline("/duplicate"), map[string]any{"project_id": elsewhere, "name": "Named"})
+	require.InDelta(t, elsewhere, there["project_id"], 0)
+	require.Equal(t, "Named", there["name"])
+	other := dbtest.Org(t, b.Store, dbtest.WithSlug("other"))
+	admin.refused(t, 404, "not_found", http.MethodPost, b.pipeline("/duplicate"), map[string]any{"project_id": other.ProjectID})
+}

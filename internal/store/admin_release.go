@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// ReleaseNode ends the claim that somebody holds on a node: it goes back to
+// the queue and their draft stays. Conflict when nobody holds it.
+func (s *Store) ReleaseNode(ctx context.Context, m Member, taskID int64, node, reason string) error {
+	return s.withTask(ctx, m, taskID, func(tx pgx.Tx, t *lockedTask) error {
+		n, err := t.node(ctx, tx, node)
+		if err != nil {
+			return err
+		}
+		if n.Status != task.NodeClaimed {
+			return fault.New(fault.Conflict, "node %q of task %d is %s; there is no claim to end", node, taskID, n.Status)
+		}
+		_, err = t.releaseClaims(ctx, tx, m.UserID, node, reason)
+		return err
+	})
+}
+
+// releaseClaims ends the claims on the locked task, or on one node of it, in
+// the name of an admin; it returns how many there were. The journal names the
+// admin as who did it and the claim that it was: its holder's next call finds
+// it over.
+func (t *lockedTask) releaseClaims(ctx context.Context, tx pgx.Tx, admin int64, node, reason string) (int, error) {
+	rows, _ := tx.Query(ctx, `SELECT key, iteration, claim_id::text FROM task_nodes
+		WHERE task_id = $1 AND status = 'claimed' AND ($2 = '' OR key = $2) ORDER BY key`, t.ID, node)
+	type held struct {
+		Key       string
+		Iteration int
+		Claim     string
+	}
+	claims, err := pgx.CollectRows(rows, pgx.RowToStructByPos[held])
+	if err != nil {
+		return 0, err
+	}
+	if reason = strings.TrimSpace(reason); reason == "" {
+		reason = "by an admin"
+	}
+	for _, c := range claims {
+		seq, err := t.journal(ctx, tx, pipeline.Event{
+			Kind: pipeline.EventRelease, Node: c.Key, Iteration: c.Iteration, Actor: admin, Claim: c.Claim, Reason: reason,
+		}, true)
+		if err != nil {
+			return 0, err
+		}
+		if err := t.leaveNode(ctx, tx, c.Key, task.NodeAvailable, seq, ""); err != nil {
+			return 0, err
+		}
+	}
+	return len(claims), nil
+}

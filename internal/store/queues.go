@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+// How far queues are counted. A number of CountMost means that or more, and
+// behind the first walkMost nodes nobody looks: so the cost of telling how long
+// a queue is does not grow with it.
+const (
+	CountMost = 1000
+	walkMost  = 2000
+)
+
+// Queue is the work of one kind in one pipeline, as it is for one person.
+type Queue struct {
+	OrgID      int64
+	ProjectID  int64
+	Project    string
+	PipelineID int64
+	Pipeline   string
+	Status     string
+	Kind       pipeline.Kind
+	QueueCount
+}
+
+// QueueCount says how much a queue holds for a person; no number goes beyond
+// CountMost.
+type QueueCount struct {
+	// Available is what they could claim now, without what is kept for them.
+	Available int `db:"available"`
+	// Returned is what is kept for them.
+	Returned        int `db:"returned"`
+	Mine            int `db:"mine"`
+	ClaimedByOthers int `db:"claimed_by_others"`
+}
+
+// workplace is a pipeline with the person's role in it.
+type workplace struct {
+	OrgID      int64  `db:"org_id"`
+	ProjectID  int64  `db:"project_id"`
+	Project    string `db:"project"`
+	PipelineID int64  `db:"pipeline_id"`
+	Pipeline   string `db:"pipeline"`
+	Status     string `db:"status"`
+	VersionID  int64  `db:"version_id"`
+	OrgAdmin   bool   `db:"org_admin"`
+	Role       Role   `db:"role"`
+}
+
+// Queues lists the queues of every ACTIVE or PAUSED pipeline that the person
+// can work in, by project and pipeline. In a paused one nothing is available.
+func (s *Store) Queues(ctx context.Context, userID int64) ([]Queue, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT p.org_id, j.id AS project_id, j.name AS project, p.id AS pipeline_id, p.name AS pipeline, p.status,
+			p.version_id, om.role = 'org_admin' AS org_admin, coalesce(pm.role, '') AS role
+		FROM org_members om JOIN pipelines p ON p.org_id = om.org_id JOIN projects j ON j.id = p.project_id AND j.org_id = p.org_id
+		LEFT JOIN project_members pm ON pm.org_id = p.org_id AND pm.project_id = p.project_id AND pm.user_id = om.user_id
+		WHERE om.user_id = $1 AND om.removed_at IS NULL AND (om.role = 'org_admin' OR pm.user_id IS NOT NULL)
+			AND p.status IN ('ACTIVE', 'PAUSED') AND p.version_id IS NOT NULL
+		ORDER BY j.name, j.id, p.name, p.id`, userID)
+	places, err := pgx.CollectRows(rows, pgx.RowToStructByName[workplace])
+	if err != nil {
+		return nil, translate(err)
+	}
+	var out []Queue
+	for _, w := range places {
+		p, err := s.Version(ctx, w.VersionID)
+		if err != nil {
+			return nil, err
+		}
+		m := Member{UserID: userID, OrgID: w.OrgID, Role: w.Role, OrgAdmin: w.OrgAdmin}
+		for _, kind := range humanKinds(p) {
+			if m.CanWork(kind) {
+				out = append(out, Queue{
+					OrgID: w.OrgID, ProjectID: w.ProjectID, Project: w.Project, PipelineID: w.PipelineID, Pipeline: w.Pipeline,
+					Status: w.Status, Kind: kind,
+				})
+			}
+		}
+	}
+	return out, translate(s.countQueues(ctx, userID, out))
+}
+
+// humanKinds lists the kinds of nodes on which people work in a pipeline.
+func humanKinds(p *pipeline.Pipeline) []pipeline.Kind {
+	var subtask, review bool
+	for _, n := range p.Definition.Nodes {
+		subtask = subtask || n.Kind == pipeline.KindSubtask && n.Human()
+		review = review || n.Kind == pipeline.KindReview
+	}
+	var out []pipeline.Kind
+	if subtask {
+		out = append(out, pipeline.KindSubtask)
+	}
+	if review {
+		out = append(out, pipeline.KindReview)
+	}
+	return out
+}
+
+// queueSQL counts one queue: $1 pipeline, $2 organization, $3 user, $4 kind.
+// Each part walks an index of the queue, so far and no further.
+var queueSQL = `WITH free AS (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NULL`, `n.priority, n.task_id`) + `
+), kept AS (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,
+	`n.reserved_for, n.priority, n.task_id`) + `
+), late AS (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3`, `n.lease_expires_at`) + `
+), held AS (SELECT count(*) FILTER (WHERE claimed_by = $3) AS mine,
+        count(*) FILTER (WHERE claimed_by <> $3 AND lease_expires_at > now()) AS others
+    FROM (SELECT n.claimed_by, n.lease_expires_at FROM task_nodes n
+        WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'claimed'
+        ORDER BY n.lease_expires_at DESC LIMIT %[2]d) n
+), back AS (SELECT count(*) AS n FROM (SELECT 1 FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+        WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'available' AND n.reserved_for = $3 AND NOT t.held
+        LIMIT %[1]d) n)
+SELECT least(%[1]d, free.n + kept.n + late.n) AS available, back.n AS returned, held.mine, least(%[1]d, held.others) AS claimed_by_others
+FROM free, kept, late, held, back`
+
+// claimableSQL counts the nodes in a state, in an order that an index has,
+// that the person would be given.
+func claimableSQL(state, order string) string {
+	return `SELECT count(*) AS n FROM (SELECT 1 FROM (SELECT n.task_id, n.key, n.four_eyes FROM task_nodes n
+        WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND ` + state + ` ORDER BY ` + order + ` LIMIT %[2]d) n
+    JOIN tasks t ON t.id = n.task_id WHERE NOT t.held AND ` + notTheirsSQL + ` AND ` + notSkippedSQL + ` LIMIT %[1]d) n`
+}
+
+var countQueueSQL = fmt.Sprintf(queueSQL, CountMost, walkMost)
+
+// countQueues fills in the numbers, in one round trip.
+func (s *Store) countQueues(ctx context.Context, userID int64, queues []Queue) error {
+	b := &pgx.Batch{}
+	for i := range queues {
+		q := &queues[i]
+		b.Queue(countQueueSQL, q.PipelineID, q.OrgID, userID, q.Kind).Query(func(rows pgx.Rows) (err error) {
+			q.QueueCount, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[QueueCount])
+			if !pipeline.AllowsClaims(q.Status) {
+				q.Available = 0
+			}
+			return err
+		})
+	}
+	return s.pool.SendBatch(ctx, b).Close()
+}

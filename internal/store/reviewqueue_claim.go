@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+// claimTries is how many reviews of a person's work are tried before the
+// caller hears that there is none: others may be taking them at that moment.
+const claimTries = 50
+
+// ClaimReviewOf gives the member the next review of one contributor's work,
+// oldest task first, or nil when there is none for them. Conflict when the
+// pipeline is not ACTIVE. What the member skipped is left out.
+func (s *Store) ClaimReviewOf(ctx context.Context, m Member, contributor int64) (*Claim, error) {
+	skipped, err := s.skipped(ctx, m)
+	if err != nil {
+		return nil, translate(err)
+	}
+	q, tried := ReviewQuery{Contributor: contributor, Limit: claimTries}, 0
+	for tried < claimTries {
+		page, err := s.ReviewQueue(ctx, m, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Reviews {
+			if r.Held || r.With != 0 && r.With != m.UserID || skipped[skippedNode{r.TaskID, r.Node}] {
+				continue
+			}
+			tried++
+			c, err := s.take(ctx, claimNamedSQL, m.PipelineID, m.OrgID, m.UserID, pipeline.KindReview, claimTail(), r.TaskID, r.Node)
+			if c != nil || err != nil {
+				return c, err
+			}
+		}
+		if page.Next == nil {
+			break
+		}
+		q.After = *page.Next
+	}
+	return nil, s.claimsOpen(ctx, m)
+}
+
+// skippedNode is a node that a person does not want to be served.
+type skippedNode struct {
+	TaskID int64
+	Node   string
+}
+
+// skipped is what the member skipped in the pipeline: at most maxSkips nodes.
+func (s *Store) skipped(ctx context.Context, m Member) (map[skippedNode]bool, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT task_id, node_key FROM skips WHERE user_id = $1 AND org_id = $2 AND pipeline_id = $3`,
+		m.UserID, m.OrgID, m.PipelineID)
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[skippedNode])
+	out := map[skippedNode]bool{}
+	for _, n := range found {
+		out[n] = true
+	}
+	return out, err
+}

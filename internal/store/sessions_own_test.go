@@ -1,0 +1,121 @@
+package store_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+func TestOwnSessions(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w := dbtest.NewWorld(t)
+	open := func(user int64, name string) [32]byte {
+		hash := sha256.Sum256([]byte(name))
+		require.NoError(t, w.Store.CreateSession(ctx, user, hash, name, time.Hour))
+		return hash
+	}
+	laptop, phone, idle := open(w.Admin, "laptop"), open(w.Admin, "phone"), open(w.Admin, "idle")
+	theirs := open(w.ProjectAdmin, "theirs")
+	_, err := w.Store.Pool().Exec(ctx, `UPDATE sessions SET seen_at = now() - CASE agent WHEN 'idle' THEN interval '12 hours' ELSE interval '1 hour' END
+		WHERE agent IN ('idle', 'phone')`)
+	require.NoError(t, err)
+
+	sessions, err := w.Store.Sessions(ctx, w.Admin)
+	require.NoError(t, err)
+	require.Len(t, sessions, 2)
+	require.Equal(t, "laptop", sessions[0].Agent)
+	require.Equal(t, laptop, sessions[0].Hash)
+	require.Equal(t, phone, sessions[1].Hash)
+	require.NotEqual(t, idle, sessions[1].Hash)
+
+	require.Equal(t, fault.NotFound, fault.KindOf(w.Store.EndSession(ctx, w.ProjectAdmin, sessions[0].ID)), "not theirs")
+	require.NoError(t, w.Store.EndSession(ctx, w.Admin, sessions[1].ID))
+	_, err = w.Store.SessionUser(ctx, phone)
+	require.Equal(t, fault.Unauthorized, fault.KindOf(err))
+
+	open(w.Admin, "tablet")
+	n, err := w.Store.EndOtherSessions(ctx, w.Admin, laptop)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, n)
+	for _, kept := range [][32]byte{laptop, theirs} {
+		_, err = w.Store.SessionUser(ctx, kept)
+		require.NoError(t, err)
+	}
+}
+
+func TestChangePasswordEndsOtherSessions(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w := dbtest.NewWorld(t)
+	kept, lost := sha256.Sum256([]byte("kept")), sha256.Sum256([]byte("lost"))
+	for _, hash := range [][32]byte{kept, lost} {
+		require.NoError(t, w.Store.CreateSession(ctx, w.Admin, hash, "", time.Hour))
+	}
+	u, err := w.Store.UserByEmail(ctx, w.Email("admin1"))
+	require.NoError(t, err)
+	require.NoError(t, w.Store.ChangePassword(ctx, w.Admin, u.PasswordHash, "renewed", kept))
+	_, err = w.Store.SessionUser(ctx, kept)
+	require.NoError(t, err)
+	_, err = w.Store.SessionUser(ctx, lost)
+	require.Equal(t, fault.Unauthorized, fault.KindOf(err))
+	err = w.Store.ChangePassword(ctx, w.Admin, u.PasswordHash, "once more", kept)
+	require.Equal(t, fault.Conflict, fault.KindOf(err))
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w := dbtest.NewWorld(t)
+	put := func(user int64, key, value string) error {
+		return w.Store.PutSetting(ctx, user, key, json.RawMessage(value))
+	}
+	settings, err := w.Store.Settings(ctx, w.Admin)
+	require.NoError(t, err)
+	require.Equal(t, map[string]json.RawMessage{}, settings)
+
+	require.NoError(t, put(w.Admin, "density", `"compact"`))
+	require.NoError(t, put(w.Admin, "density", `"wide"`))
+	require.NoError(t, put(w.Admin, "views.tasks.7", `[{"name": "Mine"}]`))
+	require.NoError(t, put(w.ProjectAdmin, "density", `"theirs"`))
+	settings, err = w.Store.Settings(ctx, w.Admin)
+	require.NoError(t, err)
+	require.Equal(t, map[string]json.RawMessage{"density": json.RawMessage(`"wide"`), "views.tasks.7": json.RawMessage(`[{"name": "Mine"}]`)}, settings)
+	require.NoError(t, put(w.Admin, "density", " null "))
+	settings, err = w.Store.Settings(ctx, w.Admin)
+	require.NoError(t, err)
+	require.Len(t, settings, 1)
+
+	long := `"` + strings.Repeat("x", 16<<10) + `"`
+	require.Equal(t, fault.Validation, fault.KindOf(put(w.Admin, "long", long)))
+	require.NoError(t, put(w.Admin, "long", long[:1]+long[3:]))
+
+	t.Run("at most 100, also at the same time", func(t *testing.T) {
+		var g errgroup.Group
+		for i := range 110 {
+			g.Go(func() error {
+				if err := put(w.Outsider, fmt.Sprintf("key%d", i), `1`); !fault.Is(err, fault.Conflict) {
+					return err
+				}
+				return nil
+			})
+		}
+		require.NoError(t, g.Wait())
+		settings, err := w.Store.Settings(ctx, w.Outsider)
+		require.NoError(t, err)
+		require.Len(t, settings, 100)
+		for key := range settings {
+			require.NoError(t, put(w.Outsider, key, `2`), "one of them can still be changed")
+			break
+		}
+	})
+}

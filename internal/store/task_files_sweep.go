@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// TaskFileLeft is a file of which objects may be left that nobody needs.
+type TaskFileLeft struct {
+	ID    uuid.UUID
+	OrgID int64
+	// Keys are the objects to delete.
+	Keys []string
+	// Gone says that the file itself is given up, not only what the browser put.
+	Gone bool
+}
+
+// How long after its beginning an upload is over, its address having expired
+// long ago, and how long a file that is in no submission waits for one. A draft
+// keeps its person's files for as long as it is there.
+const (
+	taskFileUpload = `interval '1 day'`
+	taskFileKept   = `interval '30 days'`
+)
+
+// TaskFilesToSweep returns uploads of people that are over: the object that the
+// browser put is then of no use, nor is the file when it was never completed or
+// never submitted.
+func (s *Store) TaskFilesToSweep(ctx context.Context, limit int) ([]TaskFileLeft, error) {
+	// Given up first, so that no submission can name it while its object goes.
+	_, err := s.pool.Exec(ctx, `UPDATE task_files SET completed_at = NULL, swept = false WHERE id IN (
+			SELECT f.id FROM task_files f WHERE NOT f.submitted AND f.completed_at < now() - `+taskFileKept+`
+				AND f.created_at < now() - `+taskFileKept+` AND NOT EXISTS (SELECT 1 FROM drafts d
+					WHERE d.task_id = f.task_id AND d.node_key = f.node_key AND d.user_id = f.user_id)
+			ORDER BY f.created_at LIMIT $1 FOR UPDATE SKIP LOCKED) AND NOT submitted`, limit)
+	if err != nil {
+		return nil, translate(err)
+	}
+	rows, _ := s.pool.Query(ctx, `SELECT id, org_id, CASE WHEN completed_at IS NULL AND object_key IS NOT NULL
+			THEN ARRAY[upload_key, object_key] ELSE ARRAY[upload_key] END, completed_at IS NULL
+		FROM task_files WHERE NOT swept AND created_at < now() - `+taskFileUpload+` ORDER BY created_at LIMIT $1`, limit)
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TaskFileLeft])
+	return out, translate(err)
+}
+
+// SweptTaskFile notes that the objects are deleted.
+func (s *Store) SweptTaskFile(ctx context.Context, f TaskFileLeft) error {
+	sql := `UPDATE task_files SET swept = true WHERE id = $1 AND org_id = $2`
+	if f.Gone {
+		sql = `DELETE FROM task_files WHERE id = $1 AND org_id = $2 AND completed_at IS NULL`
+	}
+	_, err := s.pool.Exec(ctx, sql, f.ID, f.OrgID)
+	return translate(err)
+}

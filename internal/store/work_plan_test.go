@@ -1,0 +1,61 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// TestPlansOfWork asserts that queues are counted, skips are passed over and a
+// history is read at a cost that does not grow with the pipeline, at 200,000
+// open tasks and as many submissions.
+func TestPlansOfWork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const tasks, authors = 200_000, 20
+	ada := b.Contributors[0]
+	for _, table := range []string{"tasks", "task_nodes", "submissions", "skips"} {
+		b.exec(`ALTER TABLE ` + table + ` SET UNLOGGED`)
+	}
+	b.exec(`INSERT INTO tasks (org_id, pipeline_id, version_id, status, n_total, n_finished, n_in_progress, n_pending, input)
+		SELECT $1, $2, $3, 'in_progress', 2, 0, 1, 1, '{}' FROM generate_series(1, $4::int) i`, b.OrgID, b.PipelineID, b.VersionID, tasks)
+	b.exec(`INSERT INTO task_nodes (task_id, key, org_id, pipeline_id, kind, status)
+		SELECT id, 'solve', $1, $2, 'subtask', 'available' FROM tasks`, b.OrgID, b.PipelineID)
+	b.exec(`INSERT INTO task_nodes (task_id, key, org_id, pipeline_id, kind, status)
+		SELECT id, 'check', $1, $2, 'review', 'pending' FROM tasks`, b.OrgID, b.PipelineID)
+	b.exec(`INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, seq, created_at)
+		SELECT gen_random_uuid(), $1, id, 'solve', 1, CASE WHEN id % $3 = 0 THEN $2 ELSE -(id % $3) END, 3, now() - id * interval '1 second'
+		FROM tasks`, b.OrgID, ada, authors)
+	b.exec(`INSERT INTO skips (user_id, task_id, node_key, org_id, pipeline_id)
+		SELECT $1, id, 'solve', $2, $3 FROM tasks ORDER BY id LIMIT 1000`, ada, b.OrgID, b.PipelineID)
+	for _, table := range []string{"tasks", "task_nodes", "submissions", "skips"} {
+		b.exec(`ANALYZE ` + table)
+	}
+	for name, c := range map[string]struct {
+		sql  string
+		args []any
+		most float64
+	}{
+		"claim behind a thousand skips": {
+			store.ClaimFreshSQL, []any{b.PipelineID, b.OrgID, ada, "subtask", store.ClaimTail()}, 3*1000 + 100,
+		},
+		"queue":         {store.CountQueueSQL, []any{b.PipelineID, b.OrgID, ada, "subtask"}, 4 * 2000},
+		"review queue":  {store.CountQueueSQL, []any{b.PipelineID, b.OrgID, ada, "review"}, 100},
+		"explain":       {store.BlockersSQL, []any{b.PipelineID, b.OrgID, ada, "subtask"}, 10 * 2000},
+		"explain later": {store.BlockersSQL, []any{b.PipelineID, b.OrgID, ada, "review"}, 10 * 2000},
+		"history":       {store.HistorySQL, []any{ada, nil, []int64{b.PipelineID}, 31, store.UndoWindow}, 5 * 31},
+		"nobody's":      {store.HistorySQL, []any{int64(987654), nil, []int64{b.PipelineID}, 31, store.UndoWindow}, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := b.explain(c.sql, c.args...)
+			readsFew(t, plan, c.most)
+			plan.walk(func(n planNode) {
+				if n.Table == "submissions" || n.Table == "skips" {
+					require.NotEqual(t, "Seq Scan", n.Type)
+				}
+			})
+		})
+	}
+}
