@@ -23,8 +23,10 @@ BENCHFLAGS ?=
 # What `make conformance` passes on; the key had better come in TASKLOOM_API_KEY.
 ARGS ?=
 LINT_STRICT ?=
-# APIDOCS= builds without Node: the API's description is then a plain page.
+# APIDOCS= and WEB= build without Node: the API's description is then a plain
+# page, and there is no web app.
 APIDOCS  ?= yes
+WEB      ?= yes
 
 comma := ,
 # The package's tests want a database, also those that do not use it.
@@ -60,7 +62,7 @@ conformance: build ## Checks every sentence of the API's contract, on a stack of
 ##@ Build
 
 .PHONY: build
-build: $(if $(APIDOCS),apidocs) ## Builds bin/taskloom and bin/taskloom-dev (VERSION=…)
+build: $(if $(APIDOCS),apidocs) $(if $(WEB),web) ## Builds bin/taskloom and bin/taskloom-dev (VERSION=…)
 	@tools/build.sh taskloom . -trimpath -ldflags "-X main.version=$(VERSION)" ./cmd/taskloom
 	@tools/build.sh taskloom-dev dev .
 
@@ -68,31 +70,44 @@ build: $(if $(APIDOCS),apidocs) ## Builds bin/taskloom and bin/taskloom-dev (VER
 apidocs: # Swagger UI and Redoc, which the binary embeds; APIDOCS= builds without them
 	@tools/apidocs.sh
 
+.PHONY: web
+web: # The web app, which the binary embeds; WEB= builds without it
+	@tools/web.sh build
+
+.PHONY: web-dev
+web-dev: ## The web app from its source, reloading as it changes, on the API of a running `make dev` (TASKLOOM_URL=…)
+	@tools/web.sh dev
+
 .PHONY: release-document
 release-document: verify # At a release: makes this External API the one that later ones must not break
 	@cp api/testdata/openapi-v1.json api/testdata/released/openapi-v1.json
 
 .PHONY: generate
-generate: build ## Writes the generated files anew: the golden OpenAPI documents
+generate: build ## Writes the generated files anew: the golden OpenAPI documents, the web app's client
 	@$(GOLDEN) -update
+	@$(if $(WEB),tools/web.sh types)
 
 .PHONY: verify
 verify: build ## Fails when a generated file is out of date (make test does, too)
 	@$(GOLDEN)
+	@$(if $(WEB),tools/web.sh check)
 
 .PHONY: fmt
-fmt: $(call tool,$(GOFUMPT)) ## Formats all Go code
+fmt: $(call tool,$(GOFUMPT)) ## Formats all Go code and the web app's
 	@$< -w $(GO_FILES)
+	@$(if $(WEB),tools/web.sh fmt)
 
 .PHONY: clean
 clean: ## Removes what was built; the state of `make dev` stays (rm -r .dev removes it)
-	@rm -rf bin .cache dist tools/apidocs/node_modules
-	@find api/edge/apidocs/dist -type f ! -name .gitkeep -delete
+	@rm -rf bin .cache dist tools/apidocs/node_modules web/node_modules
+	@find api/edge/apidocs/dist web/dist -type f ! -name .gitkeep -delete
 
 ##@ Check
 
 .PHONY: test
-test: build system ## Every test of both modules, on a Postgres, Temporal and S3 of their own (TESTFLAGS=…)
+test: build system ## Every test of both modules and the web app, on a Postgres, Temporal and S3 of their own (TESTFLAGS=…)
+	@$(if $(WEB),tools/web.sh check)
+	@$(if $(WEB),echo "test: web/" && tools/web.sh test)
 	@echo "test: this module$(if $(RACE),$(comma) with the race detector); the first compilation takes a few minutes"
 	@CGO_ENABLED=$(if $(RACE),1,0) bin/taskloom-dev exec -- go test $(RACE) -timeout 25m $(TESTFLAGS) ./...
 	@echo "test: dev/"
@@ -104,8 +119,8 @@ fuzz: ## Every fuzz target for FUZZTIME=10s; `make test` runs their seeds
 
 # The linters load what `make build` compiled: -trimpath where it says so.
 .PHONY: lint
-lint: ## gofumpt, golangci-lint, workflowcheck, redocly, oasdiff and govulncheck, all of them even if one complains
-	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-workflows lint-openapi lint-compatibility lint-vulnerabilities
+lint: ## gofumpt, golangci-lint, workflowcheck, biome, tsc, redocly, oasdiff and govulncheck, all of them even if one complains
+	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-workflows $(if $(WEB),lint-web) lint-openapi lint-compatibility lint-vulnerabilities
 
 .PHONY: lint-format
 lint-format: $(call tool,$(GOFUMPT))
@@ -127,6 +142,11 @@ lint-dev: $(call tool,$(GOLANGCI_LINT))
 lint-workflows: $(call tool,$(WORKFLOWCHECK))
 	@echo "lint: workflowcheck (workflow code is deterministic)"
 	@GOFLAGS=-trimpath $< -config tools/workflowcheck.yaml ./workflows/...
+
+.PHONY: lint-web
+lint-web:
+	@echo "lint: biome, tsc and the budget of the web app"
+	@tools/web.sh lint
 
 .PHONY: lint-openapi
 lint-openapi: $(if $(APIDOCS),apidocs)

@@ -1,0 +1,123 @@
+import { AppShell } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { Outlet, useLocation, useRouterState } from '@tanstack/react-router';
+import { lazy, type RefObject, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import classes from './Frame.module.css';
+import { Header } from './Header';
+import { Nav } from './Nav';
+import { Notices } from './Notices';
+import { useFrameHotkeys } from './useFrameHotkeys';
+import { useFramePrefs } from './useFramePrefs';
+
+const loadPalette = () => import('./Palette');
+const Palette = lazy(loadPalette);
+const HotkeySheet = lazy(() => import('./HotkeySheet'));
+
+type Over = 'palette' | 'keys' | null;
+
+/** Header, navigation and the page. */
+export function Frame() {
+  const [drawer, setDrawer] = useState(false);
+  const [sidebar, setSidebar] = useLocalStorage({
+    key: 'taskloom.sidebar',
+    defaultValue: true,
+    getInitialValueInEffect: false,
+  });
+  const [over, setOver] = useState<Over>(null);
+  const { pathname } = useLocation();
+  const main = useFocusOnNavigation(pathname);
+  const typed = useRef('');
+  const [ready, setReady] = useState(false);
+  const isReady = useCallback(() => setReady(true), []);
+  useFramePrefs();
+  const toggleSidebar = () => setSidebar(!sidebar);
+  const search = () => {
+    typed.current = '';
+    setReady(false);
+    setOver('palette');
+  };
+  useFrameHotkeys({
+    search,
+    showKeys: () => setOver('keys'),
+    toggleSidebar,
+  });
+  useEffect(() => {
+    // So that Ctrl+K is there at once, but not in the way of the first page.
+    const timer = setTimeout(() => void loadPalette().catch(() => {}), 3000);
+    return () => clearTimeout(timer);
+  }, []);
+
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 236, breakpoint: 'md', collapsed: { mobile: !drawer, desktop: !sidebar } }}
+      padding={{ base: 'md', md: 'lg' }}
+      transitionDuration={120}
+    >
+      <a href="#main" className={classes.skip}>
+        Skip to the page
+      </a>
+      <AppShell.Header className={classes.bar} zIndex={102}>
+        <Header
+          drawer={drawer}
+          toggleDrawer={() => setDrawer(!drawer)}
+          sidebar={sidebar}
+          toggleSidebar={toggleSidebar}
+          search={search}
+          showKeys={() => setOver('keys')}
+        />
+        <Progress />
+      </AppShell.Header>
+      <AppShell.Navbar className={classes.bar} withBorder>
+        <Nav go={() => setDrawer(false)} />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" ref={main} tabIndex={-1} className={classes.main}>
+        <Notices />
+        <Outlet />
+      </AppShell.Main>
+      {over === 'palette' && !ready && <TypeAhead into={typed} />}
+      <Suspense>
+        {over === 'palette' && <Palette typed={typed} ready={isReady} close={() => setOver(null)} />}
+        {over === 'keys' && <HotkeySheet close={() => setOver(null)} />}
+      </Suspense>
+    </AppShell>
+  );
+}
+
+/** Takes what people type until the palette is there: Ctrl+K and on, without looking. */
+function TypeAhead({ into }: { into: RefObject<string> }) {
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => input.current?.focus(), []);
+  return (
+    <input
+      ref={input}
+      className="sr-only"
+      aria-label="Search or go to"
+      onChange={(e) => {
+        into.current = e.currentTarget.value;
+      }}
+    />
+  );
+}
+
+/** A thin line while the next page loads. */
+function Progress() {
+  const loading = useRouterState({ select: (s) => s.isLoading });
+  return loading ? <div className={classes.progress} aria-hidden="true" /> : null;
+}
+
+/** After a navigation the focus is in the new page, unless that put it somewhere itself. */
+function useFocusOnNavigation(pathname: string) {
+  const main = useRef<HTMLElement>(null);
+  const last = useRef(pathname);
+  useEffect(() => {
+    if (last.current === pathname) return;
+    last.current = pathname;
+    const timer = setTimeout(() => {
+      const here = document.activeElement;
+      if (!here || here === document.body || here.closest('nav')) main.current?.focus({ preventScroll: true });
+    }, 50);
+    return () => clearTimeout(timer);
+  }, [pathname]);
+  return main;
+}

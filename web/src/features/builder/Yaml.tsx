@@ -1,0 +1,114 @@
+import { Alert, Anchor, Button, Group, List, Modal, Skeleton, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { asAPIError, body, exportPipeline, parseDefinition } from '@/api';
+import type { Definition } from '@/pipeline/definition';
+import { normalize } from '@/pipeline/normalize';
+import { ErrorNote } from '@/ui/ErrorNote';
+import { useBuilder } from './state/context';
+
+const YamlEditor = lazy(() => import('./YamlEditor'));
+
+interface Props {
+  opened: boolean;
+  onClose: () => void;
+  flush: () => Promise<boolean>;
+  onApply: (d: Definition) => void;
+}
+
+/** The definition as the document that `taskloom apply` takes. */
+export function YamlDialog({ opened, onClose, flush, onApply }: Props) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Edit as YAML" size="xl">
+      <YamlForm onClose={onClose} flush={flush} onApply={onApply} />
+    </Modal>
+  );
+}
+
+function YamlForm({ onClose, flush, onApply }: Omit<Props, 'opened'>) {
+  const { id, projectId } = useBuilder();
+  const [text, setText] = useState<string | null>(null);
+  const [line, setLine] = useState<{ line: number } | null>(null);
+  const source = useQuery({
+    queryKey: ['exportPipeline', id, 'draft'],
+    // What is on the screen, not what was saved some edits ago.
+    queryFn: async () => {
+      await flush();
+      return body(exportPipeline({ path: { pipeline_id: id } }));
+    },
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const apply = useMutation({
+    mutationFn: (document: string) => body(parseDefinition({ path: { project_id: projectId }, body: { document } })),
+    onSuccess: ({ definition }) => {
+      onApply(normalize(definition));
+      onClose();
+    },
+  });
+  if (source.isPending) return <Skeleton h={360} />;
+  if (source.isError)
+    return <ErrorNote error={source.error} doing="write the draft as YAML" retry={() => void source.refetch()} />;
+  const current = text ?? source.data.document;
+  const error = apply.error ? asAPIError(apply.error) : null;
+  const faults = error ? linesOf([error.message, ...error.problems.map((p) => p.message)]) : [];
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed">
+        The same document as “definition” in a file for <code>taskloom apply</code>. Applying it is one step that you
+        can undo.
+      </Text>
+      <Suspense fallback={<Skeleton h={360} />}>
+        <YamlEditor value={current} onChange={setText} faults={faults} goTo={line} />
+      </Suspense>
+      {error && faults.length === 0 && <ErrorNote error={apply.error} doing="read the document" />}
+      {faults.length > 0 && (
+        <Alert color="red" variant="light" role="alert" title="The document cannot be read">
+          <List size="sm">
+            {faults.map((f) => (
+              <List.Item key={`${f.line} ${f.message}`}>
+                {f.line > 0 ? (
+                  <Anchor
+                    component="button"
+                    type="button"
+                    size="sm"
+                    ta="start"
+                    onClick={() => setLine({ line: f.line })}
+                  >
+                    {f.message}
+                  </Anchor>
+                ) : (
+                  f.message
+                )}
+              </List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button
+          loading={apply.isPending}
+          disabled={text === null || text === source.data.document}
+          onClick={() => apply.mutate(current)}
+        >
+          Apply to the draft
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+export interface Fault {
+  /** 1-based; 0 when the message names none. */
+  line: number;
+  message: string;
+}
+
+/** The lines that the server's messages name. */
+export function linesOf(messages: readonly string[]): Fault[] {
+  const found = messages.map((message) => ({ line: Number(/\bline (\d+)/.exec(message)?.[1] ?? 0), message }));
+  return found.some((f) => f.line > 0) ? found : [];
+}

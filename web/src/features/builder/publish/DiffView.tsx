@@ -1,0 +1,57 @@
+import { Badge, Group, Stack, Text, Title } from '@mantine/core';
+import { useMemo } from 'react';
+import { type Change, diff } from '@/pipeline/diff';
+import { grouped } from '@/pipeline/grouped';
+import { WordDiff } from '@/ui/WordDiff';
+
+const colors: Record<Change['kind'], string> = { added: 'teal', removed: 'red', changed: 'blue', moved: 'gray' };
+
+interface Props {
+  before: unknown;
+  after: unknown;
+  /** What to say when there is no difference. */
+  none?: string;
+}
+
+/** What turns one definition into another, grouped by step, texts compared by words. */
+export function DiffView({ before, after, none = 'There is no difference.' }: Props) {
+  const changes = useMemo(() => diff(before, after), [before, after]);
+  const groups = useMemo(() => grouped(changes, (c) => c.group), [changes]);
+  if (changes.length === 0) return <Text c="dimmed">{none}</Text>;
+  return (
+    <Stack gap="md">
+      {groups.map(([group, list]) => (
+        <Stack key={group} gap={6} component="section" aria-label={group}>
+          <Title order={3} size="h6">
+            {group}
+          </Title>
+          {list.map((c) => (
+            <Stack key={`${c.kind} ${c.what}`} gap={2} pl="sm">
+              <Group gap={6}>
+                <Badge size="sm" variant="filled" color={colors[c.kind]} tt="none">
+                  {c.kind}
+                </Badge>
+                <Text size="sm">{c.what}</Text>
+              </Group>
+              <Values change={c} />
+            </Stack>
+          ))}
+        </Stack>
+      ))}
+    </Stack>
+  );
+}
+
+function Values({ change: c }: { change: Change }) {
+  if (c.before === undefined && c.after === undefined) return null;
+  return (
+    <Text component="div" size="sm" pl="sm" style={{ overflowWrap: 'anywhere' }}>
+      <WordDiff before={c.before ?? ''} after={c.after ?? ''} label={c.what} />
+    </Text>
+  );
+}
+
+/** How many differences there are, for a button. */
+export function useChanges(before: unknown, after: unknown): number {
+  return useMemo(() => (before ? diff(before, after).length : 0), [before, after]);
+}

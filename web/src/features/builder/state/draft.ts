@@ -1,0 +1,90 @@
+import type { Layout } from '@/pipeline/definition';
+import { equal } from '@/pipeline/diff';
+import type { Doc } from '@/pipeline/history';
+
+/** A draft as the server has it. */
+export interface Saved {
+  revision: number;
+  doc: Doc;
+  by: string | null;
+  at: string | null;
+}
+
+/**
+ * How the draft stands against the server's. `base` is what both last agreed
+ * on; `theirs` is there when somebody else saved since, and then nothing is
+ * saved until a person decided.
+ */
+export interface DraftState {
+  base: Saved;
+  theirs: Saved | null;
+  phase: 'idle' | 'saving' | 'offline' | 'refused';
+  error: unknown;
+  /** What the server refused: it is not sent again before it was edited. */
+  refused: Doc | null;
+}
+
+export type DraftEvent =
+  | { type: 'sent' }
+  | { type: 'saved'; saved: Saved }
+  | { type: 'failed'; error: unknown; doc: Doc; offline: boolean }
+  /** The server's draft, by polling or after a refusal. */
+  | { type: 'seen'; saved: Saved }
+  /** The nodes were laid out for the first time here: nothing that anybody did. */
+  | { type: 'placed'; layout: Layout }
+  | { type: 'took' }
+  | { type: 'kept' };
+
+export function opened(saved: Saved): DraftState {
+  return { base: saved, theirs: null, phase: 'idle', error: null, refused: null };
+}
+
+export function step(s: DraftState, e: DraftEvent): DraftState {
+  switch (e.type) {
+    case 'sent':
+      return { ...s, phase: 'saving', error: null };
+    case 'saved':
+      return {
+        ...s,
+        base: e.saved,
+        theirs: newer(s.theirs, e.saved.revision),
+        phase: 'idle',
+        error: null,
+        refused: null,
+      };
+    case 'failed':
+      return { ...s, phase: e.offline ? 'offline' : 'refused', error: e.error, refused: e.offline ? null : e.doc };
+    case 'seen': {
+      // While a save is under way the newer revision may be our own.
+      if (s.phase === 'saving' || e.saved.revision <= s.base.revision) return s;
+      if (s.theirs && s.theirs.revision >= e.saved.revision) return s;
+      return { ...s, theirs: e.saved, phase: 'idle', error: null, refused: null };
+    }
+    case 'placed':
+      return { ...s, base: { ...s.base, doc: { ...s.base.doc, layout: e.layout } } };
+    case 'took':
+    case 'kept':
+      // Either way theirs is now what the next save starts from.
+      return s.theirs ? { base: s.theirs, theirs: null, phase: 'idle', error: null, refused: null } : s;
+  }
+}
+
+function newer(theirs: Saved | null, revision: number): Saved | null {
+  return theirs && theirs.revision > revision ? theirs : null;
+}
+
+export type Chip = 'saved' | 'unsaved' | 'saving' | 'offline' | 'conflict' | 'refused';
+
+export function chipOf(s: DraftState, doc: Doc): Chip {
+  if (s.theirs) return 'conflict';
+  if (s.phase === 'offline' || s.phase === 'refused' || s.phase === 'saving') return s.phase;
+  return same(s.base.doc, doc) ? 'saved' : 'unsaved';
+}
+
+export function same(a: Doc, b: Doc): boolean {
+  return (
+    a === b ||
+    ((a.definition === b.definition || equal(a.definition, b.definition)) &&
+      (a.layout === b.layout || equal(a.layout, b.layout)))
+  );
+}

@@ -1,0 +1,74 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { Work } from '@/api';
+import { useMe } from '@/features/session/me';
+import { type Note, type Notes, noNotes, notesFrom, parseNotes } from './notes';
+
+const prefix = 'taskloom.review.';
+/** How long unsent notes stay in the browser, in milliseconds. */
+const day = 24 * 3_600_000;
+const kept = 30 * day;
+
+/**
+ * A reviewer's verdicts and comments by field. The server's draft holds the
+ * corrections only, so these stay in this browser until they are handed in:
+ * under the task's round, so that a claim that ran out and was taken again
+ * finds them.
+ */
+export function useNotes(work: Work) {
+  const { me } = useMe();
+  const key = `${prefix}${me.id}.${work.task_id}.${work.node}.${work.iteration}`;
+  const [notes, setNotes] = useState<Notes>(
+    () => read(key) ?? (work.undo_of ? notesFrom(work.undo_of.comments) : noNotes),
+  );
+  useEffect(() => {
+    write(key, notes);
+  }, [key, notes]);
+  const setField = useCallback((name: string, part: Partial<Note>) => {
+    setNotes((n) => ({ ...n, fields: { ...n.fields, [name]: { text: '', ...n.fields[name], ...part } } }));
+  }, []);
+  const setOverall = useCallback((overall: string) => setNotes((n) => ({ ...n, overall })), []);
+  /** They are handed in. */
+  const forget = useCallback(() => remove(key), [key]);
+  return { notes, setField, setOverall, forget };
+}
+
+function read(key: string): Notes | null {
+  try {
+    const raw = localStorage.getItem(key);
+    return raw ? parseNotes(JSON.parse(raw).notes) : null;
+  } catch {
+    return null;
+  }
+}
+
+function write(key: string, notes: Notes) {
+  const empty = !notes.overall && Object.values(notes.fields).every((n) => !n.text && !n.verdict);
+  if (empty) return remove(key);
+  try {
+    localStorage.setItem(key, JSON.stringify({ at: Date.now(), notes }));
+  } catch {
+    prune(day); // full: what is old goes, this stays on the screen
+  }
+}
+
+function remove(key: string) {
+  try {
+    localStorage.removeItem(key);
+    prune(kept);
+  } catch {
+    // No storage, nothing to remove.
+  }
+}
+
+/** Drops notes that nobody handed in for longer than age. */
+function prune(age: number) {
+  for (const key of Object.keys(localStorage)) {
+    if (!key.startsWith(prefix)) continue;
+    try {
+      const at = Number(JSON.parse(localStorage.getItem(key) ?? '{}').at);
+      if (!(at > Date.now() - age)) localStorage.removeItem(key);
+    } catch {
+      localStorage.removeItem(key);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '@/app/root';
+
+export const sessionRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/login',
+    /** Where to go afterwards; safeTarget judges it. */
+    validateSearch: (search): { to?: string } => (typeof search.to === 'string' ? { to: search.to } : {}),
+    component: lazyRouteComponent(() => import('./LoginPage')),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/invite',
+    component: lazyRouteComponent(() => import('./InvitePage')),
+  }),
+] as const;

@@ -1,0 +1,122 @@
+import { Button, Group, Paper, Text } from '@mantine/core';
+import { useState } from 'react';
+import { asAPIError, body, listPipelineTasks } from '@/api';
+import { count } from '@/features/pipelines/lifecycle';
+import { BulkDialog } from './BulkDialog';
+import type { BulkAction } from './bulk';
+import { type Filters, toQuery } from './filters';
+
+interface Props {
+  pipelineId: number;
+  filters: Filters;
+  ids: number[];
+  /** Every loaded task is selected, and there are more. */
+  moreMatch: boolean;
+  onSelect: (ids: number[]) => void;
+  onDone: () => void;
+}
+
+/** The most tasks that are selected at once by what they match. */
+const selectLimit = 20_000;
+
+const actions: { action: BulkAction; label: string; danger?: boolean }[] = [
+  { action: 'set_priority', label: 'Priority' },
+  { action: 'hold', label: 'Hold' },
+  { action: 'unhold', label: 'Take off hold' },
+  { action: 'release', label: 'Release claims' },
+  { action: 'requeue', label: 'Requeue' },
+  { action: 'fail', label: 'Cancel tasks', danger: true },
+];
+
+/** What can be done to the selected tasks, and how to select the rest of what matches. */
+export function BulkBar({ pipelineId, filters, ids, moreMatch, onSelect, onDone }: Props) {
+  const [action, setAction] = useState<BulkAction>();
+  const [note, setNote] = useState('');
+  const [found, setFound] = useState<number>();
+  const selectAll = async () => {
+    setNote('');
+    setFound(0);
+    try {
+      const all = await matching(pipelineId, filters, setFound);
+      onSelect(all.ids);
+      const time = new Date().toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
+      setNote(
+        all.more
+          ? `These are the newest ${selectLimit.toLocaleString('en')} that match; there are more.`
+          : `These are all that match at ${time}. Tasks that match later are not among them.`,
+      );
+    } catch (err) {
+      setNote(`Could not select all: ${asAPIError(err).message}`);
+    } finally {
+      setFound(undefined);
+    }
+  };
+  return (
+    <Paper withBorder p="xs" role="region" aria-label="Selected tasks">
+      <Group gap="xs">
+        <Text size="sm" fw={600} aria-live="polite">
+          {count(ids.length, 'task')} selected
+        </Text>
+        {(moreMatch || found !== undefined) && (
+          <Button size="compact-sm" variant="subtle" onClick={selectAll} loading={found !== undefined}>
+            Select all that match
+          </Button>
+        )}
+        {found !== undefined && <Text size="sm">{found.toLocaleString('en')} found…</Text>}
+        {actions.map((a) => (
+          <Button
+            key={a.action}
+            size="compact-sm"
+            variant="default"
+            c={a.danger ? 'red' : undefined}
+            onClick={() => setAction(a.action)}
+          >
+            {a.label}…
+          </Button>
+        ))}
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => {
+            setNote('');
+            onSelect([]);
+          }}
+        >
+          Clear selection
+        </Button>
+      </Group>
+      {note && (
+        <Text size="xs" c="dimmed" mt={4} role="status">
+          {note}
+        </Text>
+      )}
+      {action && (
+        <BulkDialog
+          pipelineId={pipelineId}
+          action={action}
+          ids={ids}
+          close={(changed) => {
+            setAction(undefined);
+            if (changed) onDone();
+          }}
+        />
+      )}
+    </Paper>
+  );
+}
+
+/** The ids of all tasks that match now, page by page. */
+async function matching(pipelineId: number, filters: Filters, progress: (n: number) => void) {
+  const query = toQuery(filters, Date.now());
+  const ids: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await body(
+      listPipelineTasks({ path: { pipeline_id: pipelineId }, query: { ...query, cursor, limit: 200 } }),
+    );
+    ids.push(...page.tasks.map((t) => t.id));
+    cursor = page.next_cursor ?? undefined;
+    progress(ids.length);
+  } while (cursor && ids.length < selectLimit);
+  return { ids, more: cursor !== undefined };
+}

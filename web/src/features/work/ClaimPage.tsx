@@ -1,0 +1,92 @@
+import { Button, Skeleton, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { asAPIError, type Work } from '@/api';
+import { useMe } from '@/features/session/me';
+import { EmptyState } from '@/ui/EmptyState';
+import { ErrorNote } from '@/ui/ErrorNote';
+import { Page } from '@/ui/Page';
+import { mirror } from './draft/mirror';
+import { workQuery } from './queries';
+import { SubtaskWork } from './SubtaskWork';
+import { useClaimNode } from './useReclaim';
+
+const ReviewWork = lazy(() => import('@/features/review/ReviewWork').then((m) => ({ default: m.ReviewWork })));
+
+/** What the person holds: a subtask to do, or a review. */
+export default function ClaimPage() {
+  const { claimId } = useParams({ strict: false }) as { claimId: string };
+  const { data: work, error, isPending, refetch } = useQuery(workQuery(claimId));
+  if (isPending) return <Loading />;
+  const err = error && asAPIError(error);
+  const ended = err?.status === 409 || err?.status === 404 ? err.message : undefined;
+  if (work) return <Held key={work.claim_id} work={work} ended={ended} />;
+  if (ended !== undefined) return <Over claimId={claimId} message={ended} />;
+  return (
+    <Page title="Task">
+      <ErrorNote error={error} doing="open the task" retry={() => void refetch()} />
+    </Page>
+  );
+}
+
+function Held({ work, ended }: { work: Work; ended?: string }) {
+  if (work.kind === 'subtask') return <SubtaskWork work={work} ended={ended} />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <ReviewWork work={work} />
+    </Suspense>
+  );
+}
+
+function Loading() {
+  return (
+    <Stack gap="md" aria-busy="true" maw={1080} mx="auto">
+      <h1 className="sr-only">Task</h1>
+      <Skeleton h={36} w="60%" />
+      <Skeleton h={120} />
+      <Skeleton h={80} />
+      <Skeleton h={80} />
+    </Stack>
+  );
+}
+
+/** A link to a claim that is over, as after coming back late: the draft is still here. */
+function Over({ claimId, message }: { claimId: string; message: string }) {
+  const { me } = useMe();
+  const kept = mirror.find(me.id, claimId);
+  const claim = useClaimNode();
+  return (
+    <Page title="Task">
+      <EmptyState
+        title="This task is no longer yours"
+        action={
+          kept ? (
+            <Button
+              loading={claim.isPending}
+              onClick={() =>
+                claim.mutate({ pipelineId: kept.pipelineId, taskId: kept.task, node: kept.node, role: 'contributor' })
+              }
+            >
+              Claim it again
+            </Button>
+          ) : (
+            <Button component={Link} to="/work">
+              Go to the queues
+            </Button>
+          )
+        }
+      >
+        <Text size="sm">
+          {message.charAt(0).toUpperCase() + message.slice(1)}.{' '}
+          {kept?.values && 'What you wrote is kept in this browser and comes back with the task.'}
+        </Text>
+        {claim.refusal && (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            {claim.refusal}
+          </Text>
+        )}
+      </EmptyState>
+    </Page>
+  );
+}

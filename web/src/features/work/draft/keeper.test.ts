@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { APIError } from '@/api';
+import type { Values } from '@/fields/rules';
+import { DraftKeeper, type Port, type Stored } from './keeper';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const offline = () => new APIError(0, 'offline', 'no answer');
+const conflict = () => new APIError(409, 'api_error', 'saved elsewhere');
+
+/** A server with one draft, as the real one keeps it. */
+function world(stored: Stored | null = null) {
+  const server = { draft: stored, over: false, down: false, saves: 0 };
+  let kept: Stored | undefined;
+  const port: Port = {
+    save: async (values, revision) => {
+      if (server.down) throw offline();
+      if (server.over || revision !== (server.draft?.revision ?? 0)) throw conflict();
+      server.saves++;
+      server.draft = { values, revision: revision + 1 };
+      return revision + 1;
+    },
+    load: async () => {
+      if (server.down) throw offline();
+      if (server.over) throw new APIError(409, 'api_error', 'your claim is over');
+      return server.draft;
+    },
+    keep: (values, revision) => {
+      kept = values && { values, revision };
+    },
+  };
+  return {
+    server,
+    port,
+    kept: () => kept,
+    keeper: (had?: Stored, initial: Values = {}) => new DraftKeeper(port, server.draft, had, initial),
+  };
+}
+
+test('a change is kept here at once and saved after a pause', async () => {
+  const w = world();
+  const k = w.keeper();
+  k.edit({ a: 'x' });
+  expect(k.get().phase).toBe('dirty');
+  expect(w.kept()).toEqual({ values: { a: 'x' }, revision: 0 });
+  await vi.advanceTimersByTimeAsync(799);
+  expect(w.server.saves).toBe(0);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(k.get().phase).toBe('saved');
+  expect(w.server.draft).toEqual({ values: { a: 'x' }, revision: 1 });
+  expect(w.kept()).toBeUndefined();
+});
+
+test('who never pauses is saved all the same', async () => {
+  const w = world();
+  const k = w.keeper();
+  for (let i = 0; i < 30; i++) {
+    k.edit({ a: 'x'.repeat(i) });
+    await vi.advanceTimersByTimeAsync(200);
+  }
+  expect(w.server.saves).toBe(1);
+});
+
+test('what is written while a save is on its way is saved after it', async () => {
+  const w = world();
+  let answer = () => {};
+  const { save } = w.port;
+  w.port.save = async (values, revision) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return save(values, revision);
+  };
+  const k = w.keeper();
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(k.get().phase).toBe('saving');
+  k.edit({ a: '12' });
+  answer();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(w.kept()).toEqual({ values: { a: '12' }, revision: 1 });
+  await vi.advanceTimersByTimeAsync(800);
+  answer();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(w.server.draft).toEqual({ values: { a: '12' }, revision: 2 });
+  expect(k.get().phase).toBe('saved');
+});
+
+test('offline, it is tried again by itself, and everything is there in the end', async () => {
+  const w = world();
+  const k = w.keeper();
+  w.server.down = true;
+  k.edit({ a: 'x' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(k.get().phase).toBe('offline');
+  k.edit({ a: 'xy' });
+  expect(k.get().phase).toBe('offline');
+  expect(w.kept()?.values).toEqual({ a: 'xy' });
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(k.get().phase).toBe('offline');
+  w.server.down = false;
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(k.get().phase).toBe('saved');
+  expect(w.server.draft).toEqual({ values: { a: 'xy' }, revision: 1 });
+});
+
+test('what was saved elsewhere is not overwritten: the person chooses theirs', async () => {
+  const w = world({ values: { a: '1' }, revision: 3 });
+  const k = w.keeper();
+  w.server.draft = { values: { a: 'other' }, revision: 4 };
+  k.edit({ a: 'mine' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(k.get()).toMatchObject({ phase: 'conflict', values: { a: 'mine' }, theirs: { revision: 4 } });
+  k.edit({ a: 'mine, more' });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(w.server.draft.values).toEqual({ a: 'other' });
+  expect(w.kept()?.values).toEqual({ a: 'mine, more' });
+  await k.resolve('theirs');
+  expect(k.get()).toMatchObject({ phase: 'saved', values: { a: 'other' } });
+  expect(w.kept()).toBeUndefined();
+});
+
+test('or they choose their own, which is then saved on top', async () => {
+  const w = world({ values: { a: '1' }, revision: 3 });
+  const k = w.keeper();
+  w.server.draft = { values: { a: 'other' }, revision: 4 };
+  k.edit({ a: 'mine' });
+  await vi.advanceTimersByTimeAsync(800);
+  await k.resolve('mine');
+  expect(k.get().phase).toBe('saved');
+  expect(w.server.draft).toEqual({ values: { a: 'mine' }, revision: 5 });
+});
+
+test('the same words in two places are no conflict', async () => {
+  const w = world({ values: { a: '1' }, revision: 3 });
+  const k = w.keeper();
+  w.server.draft = { values: { a: 'same' }, revision: 4 };
+  k.edit({ a: 'same' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(k.get().phase).toBe('saved');
+  k.edit({ a: 'more' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(w.server.draft).toEqual({ values: { a: 'more' }, revision: 5 });
+});
+
+test('a claim that is over keeps what was written, and nothing is sent any more', async () => {
+  const w = world();
+  const k = w.keeper();
+  w.server.over = true;
+  k.edit({ a: 'x' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(k.get()).toMatchObject({ phase: 'over', message: 'your claim is over', values: { a: 'x' } });
+  expect(w.kept()?.values).toEqual({ a: 'x' });
+  k.edit({ a: 'xy' });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(w.kept()?.values).toEqual({ a: 'xy' });
+  expect(k.get().phase).toBe('over');
+});
+
+test('what is refused stays here; the next change is tried', async () => {
+  const w = world();
+  const { save } = w.port;
+  w.port.save = async () => {
+    throw new APIError(413, 'payload_too_large', 'the draft is too large');
+  };
+  const k = w.keeper();
+  k.edit({ a: 'x' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(k.get()).toMatchObject({ phase: 'refused', message: 'the draft is too large' });
+  w.port.save = save;
+  k.edit({ a: 'y' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(k.get().phase).toBe('saved');
+});
+
+test('after a crash, what the server had not yet goes on', async () => {
+  const w = world({ values: { a: '1' }, revision: 3 });
+  const k = w.keeper({ values: { a: '12' }, revision: 3 });
+  expect(k.get().values).toEqual({ a: '12' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(w.server.draft).toEqual({ values: { a: '12' }, revision: 4 });
+});
+
+test('after a crash, with a newer draft from elsewhere, the person chooses', () => {
+  const w = world({ values: { a: 'other' }, revision: 4 });
+  expect(w.keeper({ values: { a: '12' }, revision: 3 }).get()).toMatchObject({
+    phase: 'conflict',
+    values: { a: '12' },
+    theirs: { values: { a: 'other' } },
+  });
+});
+
+test('a tab in which nothing was written follows the other one', async () => {
+  const w = world({ values: { a: '1' }, revision: 1 });
+  const k = w.keeper();
+  w.server.draft = { values: { a: '2' }, revision: 2 };
+  await k.changedElsewhere(2);
+  expect(k.get()).toMatchObject({ phase: 'saved', values: { a: '2' } });
+  k.edit({ a: '3' });
+  w.server.draft = { values: { a: '4' }, revision: 3 };
+  await k.changedElsewhere(3);
+  expect(k.get().values).toEqual({ a: '3' });
+});
+
+test('flush saves without waiting; a stopped keeper saves nothing', async () => {
+  const w = world();
+  const k = w.keeper();
+  k.edit({ a: 'x' });
+  await k.flush();
+  expect(w.server.saves).toBe(1);
+  k.edit({ a: 'y' });
+  k.stop();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(w.server.saves).toBe(1);
+});

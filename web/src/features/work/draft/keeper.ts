@@ -1,0 +1,221 @@
+import { asAPIError } from '@/api';
+import { equal, type Values } from '@/fields/rules';
+
+/** A draft as the server has it. */
+export interface Stored {
+  values: Values;
+  /** Counts saves; 0 for none. */
+  revision: number;
+}
+
+/**
+ * saved     the server has everything
+ * dirty     it will be saved in a moment
+ * saving    on its way
+ * offline   no answer; tried again by itself
+ * conflict  it was saved elsewhere since: the person chooses
+ * over      the claim is over; what was written is kept here
+ * refused   the server does not take it as it is
+ */
+export type Phase = 'saved' | 'dirty' | 'saving' | 'offline' | 'conflict' | 'over' | 'refused';
+
+export interface DraftState {
+  values: Values;
+  phase: Phase;
+  /** When the server had everything, in milliseconds; 0 when it never did. */
+  savedAt: number;
+  /** With conflict: what was saved elsewhere. */
+  theirs?: Stored;
+  /** With over and refused: the server's words. */
+  message?: string;
+}
+
+/** What a keeper needs of the world. */
+export interface Port {
+  /** Answers with the new revision. Throws an APIError. */
+  save: (values: Values, revision: number) => Promise<number>;
+  /** The newest draft of the server; null for none. Throws an APIError, 409 or 404 when the claim is over. */
+  load: () => Promise<Stored | null>;
+  /** Keeps what the server does not have, in this browser; nothing with undefined. */
+  keep: (values: Values | undefined, revision: number) => void;
+  /** Tells the other tabs. */
+  saved?: (revision: number) => void;
+}
+
+/** A save waits for a pause in the typing, in milliseconds, … */
+const pause = 800;
+/** … but not longer than this. */
+const patience = 5_000;
+/** Tries while offline: after 1, 2, 4 … seconds, at most every 30. */
+const retryMost = 30_000;
+
+/** Keeps one draft: every change here at once, on the server soon, never over what somebody else saved. */
+export class DraftKeeper {
+  private state: DraftState;
+  private revision: number;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private dirtySince = 0;
+  private failures = 0;
+  private running: Promise<void> | undefined;
+  private stopped = false;
+  private readonly listeners = new Set<() => void>();
+
+  /** kept is what this browser had not brought to the server when it last closed. */
+  constructor(
+    private readonly port: Port,
+    stored: Stored | null,
+    kept: Stored | undefined,
+    initial: Values,
+  ) {
+    const server = stored ?? { values: initial, revision: 0 };
+    this.revision = server.revision;
+    this.state = { values: server.values, phase: 'saved', savedAt: stored?.revision ? Date.now() : 0 };
+    if (!kept || equal(kept.values, server.values)) {
+      this.port.keep(undefined, this.revision);
+    } else if (kept.revision === server.revision) {
+      this.state = { ...this.state, values: kept.values };
+      this.later();
+    } else {
+      this.state = { ...this.state, values: kept.values, phase: 'conflict', theirs: server };
+    }
+  }
+
+  get = (): DraftState => this.state;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => {
+      this.listeners.delete(listener);
+    };
+  };
+
+  /** The person changed something. */
+  edit(values: Values) {
+    if (this.stopped) return;
+    this.port.keep(values, this.revision);
+    const { phase } = this.state;
+    this.set({ values });
+    if (phase !== 'conflict' && phase !== 'over') this.later();
+  }
+
+  /** Saves now what is not saved yet. */
+  async flush(): Promise<void> {
+    if (this.stopped || this.state.phase === 'saved' || this.state.phase === 'conflict' || this.state.phase === 'over')
+      return;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    await this.run();
+  }
+
+  /** Decides a conflict: what stands here, or what was saved elsewhere. */
+  async resolve(choice: 'mine' | 'theirs'): Promise<void> {
+    const { theirs } = this.state;
+    if (this.state.phase !== 'conflict' || !theirs) return;
+    this.revision = theirs.revision;
+    if (choice === 'theirs') {
+      this.port.keep(undefined, this.revision);
+      this.set({ values: theirs.values, phase: 'saved', theirs: undefined, savedAt: Date.now() });
+      return;
+    }
+    this.port.keep(this.state.values, this.revision);
+    this.set({ phase: 'dirty', theirs: undefined });
+    await this.run();
+  }
+
+  /** Another tab saved: what stands here follows, unless something was written here, too. */
+  async changedElsewhere(revision: number): Promise<void> {
+    if (this.stopped || revision <= this.revision || this.state.phase !== 'saved') return;
+    const stored = await this.port.load().catch(() => null);
+    if (!stored || stored.revision <= this.revision || this.state.phase !== 'saved') return;
+    this.revision = stored.revision;
+    this.set({ values: stored.values, savedAt: Date.now() });
+  }
+
+  /** Was handed in or given back: nothing is saved any more. */
+  stop() {
+    this.stopped = true;
+    clearTimeout(this.timer);
+  }
+
+  private set(change: Partial<DraftState>) {
+    this.state = { ...this.state, ...change };
+    for (const listener of this.listeners) listener();
+  }
+
+  private later() {
+    const now = Date.now();
+    if (this.dirtySince === 0) this.dirtySince = now;
+    if (this.state.phase !== 'saving') this.set({ phase: this.failures > 0 ? 'offline' : 'dirty', message: undefined });
+    if (this.running) return; // it looks again when it is done
+    const wait = this.failures > 0 ? this.backoff() : Math.min(pause, this.dirtySince + patience - now);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.run(), Math.max(0, wait));
+  }
+
+  private backoff(): number {
+    return Math.min(retryMost, 1000 * 2 ** (this.failures - 1));
+  }
+
+  /** One save at a time, in order. */
+  private run(): Promise<void> {
+    this.running ??= this.save().finally(() => {
+      this.running = undefined;
+      if (!this.stopped && this.state.phase === 'dirty') this.later();
+    });
+    return this.running;
+  }
+
+  private async save(): Promise<void> {
+    const { values } = this.state;
+    this.dirtySince = 0;
+    this.set({ phase: 'saving' });
+    try {
+      this.revision = await this.port.save(values, this.revision);
+    } catch (err) {
+      await this.failed(err);
+      return;
+    }
+    this.failures = 0;
+    if (this.stopped) return;
+    this.port.saved?.(this.revision);
+    const done = this.state.values === values;
+    this.port.keep(done ? undefined : this.state.values, this.revision);
+    this.set({ phase: done ? 'saved' : 'dirty', savedAt: Date.now() });
+  }
+
+  private async failed(cause: unknown): Promise<void> {
+    const err = asAPIError(cause);
+    if (this.stopped) return;
+    if (err.transient) {
+      this.failures++;
+      this.set({ phase: 'offline' });
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.run(), this.backoff());
+    } else if (err.status === 409) {
+      await this.reload();
+    } else {
+      this.set({ phase: err.status === 404 ? 'over' : 'refused', message: err.message });
+    }
+  }
+
+  /** The server has another revision, or the claim is over: which one does loading tell. */
+  private async reload(): Promise<void> {
+    let stored: Stored | null;
+    try {
+      stored = await this.port.load();
+    } catch (cause) {
+      const err = asAPIError(cause);
+      if (err.transient) await this.failed(cause);
+      else this.set({ phase: 'over', message: err.message });
+      return;
+    }
+    const theirs = stored ?? { values: {}, revision: 0 };
+    if (equal(theirs.values, this.state.values)) {
+      this.revision = theirs.revision;
+      this.port.keep(undefined, this.revision);
+      this.set({ phase: 'saved', savedAt: Date.now() });
+    } else {
+      this.set({ phase: 'conflict', theirs });
+    }
+  }
+}

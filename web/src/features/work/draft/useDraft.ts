@@ -1,0 +1,122 @@
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { body, getClaim, saveDraft, type Work } from '@/api';
+import type { Values } from '@/fields/rules';
+import { DraftKeeper, type DraftState, type Port, type Stored } from './keeper';
+import { type Kept, mirror, type Place } from './mirror';
+import { useTabs } from './tabs';
+
+export interface Draft extends DraftState {
+  /** Sets one answer; undefined takes it back. */
+  set: (name: string, value: unknown) => void;
+  flush: () => Promise<void>;
+  resolve: (choice: 'mine' | 'theirs') => Promise<void>;
+  /** It was handed in or given back: forget it, here and in other tabs. */
+  finish: () => void;
+  played: ReadonlySet<string>;
+  setPlayed: (name: string) => void;
+  /** Open in another tab of this browser, too. */
+  otherTab: boolean;
+  /** Another tab handed it in or gave it back. */
+  doneElsewhere: boolean;
+}
+
+/** What a contributor's fields start with. */
+export function defaultsOf(work: Pick<Work, 'fields'>): Values {
+  const filled = work.fields.filter((f) => f.input === 'contributor' && f.value !== undefined && f.value !== null);
+  return Object.fromEntries(filled.map((f) => [f.name, f.value]));
+}
+
+function storedOf(work: Pick<Work, 'draft'>): Stored | null {
+  const draft = work.draft as Work['draft'] | null;
+  return draft && { values: draft.values, revision: draft.revision };
+}
+
+/** The draft of a claim; mount it anew (by key) for another claim. */
+export function useDraft(work: Work, user: number): Draft {
+  const { claim_id: claimId, task_id: task, node, pipeline_id: pipelineId } = work;
+  const place = useMemo<Place>(() => ({ user, task, node }), [user, task, node]);
+  const [played, setPlayed] = useState<ReadonlySet<string>>(() => new Set(mirror.read(place)?.played));
+  const [doneElsewhere, setDoneElsewhere] = useState(false);
+  const [started] = useState(() => start());
+
+  function start() {
+    const kept = mirror.read(place);
+    const write = (change: Partial<Kept>) => {
+      const old = mirror.read(place);
+      mirror.write(place, { revision: 0, played: old?.played, ...old, claimId, pipelineId, ...change, at: Date.now() });
+    };
+    let announce: (revision: number) => void = () => {};
+    const port: Port = {
+      save: async (values, revision) =>
+        (await body(saveDraft({ path: { claim_id: claimId }, body: { values, revision } }))).revision,
+      load: async () => storedOf(await body(getClaim({ path: { claim_id: claimId } }))),
+      keep: (values, revision) => write({ values, revision }),
+      saved: (revision) => announce(revision),
+    };
+    const had = kept?.values && { values: kept.values, revision: kept.revision };
+    return {
+      keeper: new DraftKeeper(port, storedOf(work), had, defaultsOf(work)),
+      write,
+      onSaved: (tell: (revision: number) => void) => {
+        announce = tell;
+      },
+    };
+  }
+
+  const { keeper } = started;
+  const tabs = useTabs(`${user}/${task}/${node}`, {
+    onSaved: (revision) => void keeper.changedElsewhere(revision),
+    onDone: () => setDoneElsewhere(true),
+  });
+  started.onSaved(tabs.saved);
+  const state = useSyncExternalStore(keeper.subscribe, keeper.get);
+
+  useEffect(() => {
+    mirror.sweep(Date.now());
+    const flush = () => void keeper.flush();
+    const hidden = () => document.visibilityState === 'hidden' && flush();
+    window.addEventListener('online', flush);
+    document.addEventListener('visibilitychange', hidden);
+    return () => {
+      window.removeEventListener('online', flush);
+      document.removeEventListener('visibilitychange', hidden);
+      flush(); // the page is left; what is unsaved stays in this browser as well
+    };
+  }, [keeper]);
+
+  const set = useCallback(
+    (name: string, value: unknown) => {
+      const { [name]: _, ...rest } = keeper.get().values;
+      keeper.edit(value === undefined ? rest : { ...rest, [name]: value });
+    },
+    [keeper],
+  );
+  const markPlayed = useCallback(
+    (name: string) =>
+      setPlayed((old) => {
+        if (old.has(name)) return old;
+        const next = new Set([...old, name]);
+        started.write({ played: [...next] });
+        return next;
+      }),
+    [started],
+  );
+  const finish = useCallback(() => {
+    keeper.stop();
+    mirror.remove(place);
+    tabs.done();
+  }, [keeper, place, tabs.done]);
+  const flush = useCallback(() => keeper.flush(), [keeper]);
+  const resolve = useCallback((choice: 'mine' | 'theirs') => keeper.resolve(choice), [keeper]);
+  return {
+    ...state,
+    set,
+    flush,
+    resolve,
+    finish,
+    played,
+    setPlayed: markPlayed,
+    otherTab: tabs.others,
+    doneElsewhere,
+  };
+}

@@ -1,0 +1,52 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { shellRoute } from '@/app/root';
+
+export interface QueueSearch {
+  role?: 'contributor' | 'reviewer';
+  /** A certain task, and its step. */
+  task?: number;
+  node?: string;
+}
+
+function queueSearch(search: Record<string, unknown>): QueueSearch {
+  const role = search.role === 'contributor' || search.role === 'reviewer' ? search.role : undefined;
+  const task = Number(search.task);
+  return {
+    ...(role && { role }),
+    ...(Number.isSafeInteger(task) && task > 0 && { task }),
+    ...(typeof search.node === 'string' && { node: search.node }),
+  };
+}
+
+export const workRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/work',
+    component: lazyRouteComponent(() => import('./QueuesPage')),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/pipelines/$pipelineId/work',
+    validateSearch: queueSearch,
+    component: lazyRouteComponent(() => import('./QueuePage')),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/claims/$claimId',
+    component: lazyRouteComponent(() => import('./ClaimPage')),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/history',
+    validateSearch: (search: Record<string, unknown>): { pipeline?: number } => {
+      const pipeline = Number(search.pipeline);
+      return Number.isSafeInteger(pipeline) && pipeline > 0 ? { pipeline } : {};
+    },
+    component: lazyRouteComponent(() => import('./HistoryPage')),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/history/$submissionId',
+    component: lazyRouteComponent(() => import('./SubmissionPage')),
+  }),
+] as const;

@@ -1,0 +1,128 @@
+import { Box, Group, Select, Text, Textarea } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import { Fallback } from '@/ui/Fallback';
+import { fieldLabel } from '../engine/options';
+import type { DisplayProps, InputProps } from '../props';
+import { unparsed, unparsedText } from '../unparsed';
+import type { CodeEditorProps } from './CodeEditor';
+import { Limits } from './Limits';
+import { asText } from './text';
+
+const Lazy = lazy(() => import('./CodeEditor'));
+
+/** The editor; until it has come, a plain one that already takes what is typed. */
+export function Code(p: CodeEditorProps) {
+  const plain = (
+    <Textarea
+      value={p.value}
+      onChange={(e) => p.onChange?.(e.currentTarget.value)}
+      readOnly={p.readOnly || !p.onChange}
+      aria-label={p.label}
+      autosize
+      minRows={4}
+      styles={{ input: { fontFamily: 'monospace' } }}
+    />
+  );
+  return (
+    <Fallback show={plain}>
+      <Suspense fallback={plain}>
+        <Lazy {...p} />
+      </Suspense>
+    </Fallback>
+  );
+}
+
+export function CodeInput(p: InputProps) {
+  const languages = p.field.languages ?? [];
+  const [language, setLanguage] = useState(languages[0]);
+  const text = asText(p.value);
+  return (
+    <Box>
+      {languages.length > 1 && (
+        <Select
+          size="xs"
+          w={160}
+          mb={4}
+          data={languages}
+          value={language ?? null}
+          onChange={(v) => v && setLanguage(v)}
+          allowDeselect={false}
+          aria-label="Language for the colours"
+        />
+      )}
+      <Code
+        value={text}
+        onChange={p.onChange}
+        language={language}
+        label={fieldLabel(p.field)}
+        describedBy={p.describedBy}
+        placeholder={p.field.placeholder}
+        readOnly={p.disabled}
+        error={(p.problems?.length ?? 0) > 0}
+        required={p.field.required}
+      />
+      <Group justify="space-between" gap="sm">
+        <Text size="xs" c="dimmed">
+          {languages.length === 1 && languages[0]}
+        </Text>
+        <Limits text={text} rules={p.field.rules} />
+      </Group>
+    </Box>
+  );
+}
+
+export function CodeDisplay({ field, value }: DisplayProps) {
+  return <Code value={asText(value)} language={field.languages?.[0]} label={fieldLabel(field)} readOnly />;
+}
+
+/** JSON as text: valid, it is the value; else the text is kept until it is. */
+export function JSONInput(p: InputProps) {
+  const [typed, setTyped] = useState<string>();
+  const text = typed !== undefined && same(typed, p.value) ? typed : written(p.value);
+  return (
+    <Box>
+      <Code
+        value={text}
+        onChange={(s) => {
+          setTyped(s);
+          p.onChange(readJSON(s));
+        }}
+        language="json"
+        label={fieldLabel(p.field)}
+        describedBy={p.describedBy}
+        placeholder={p.field.placeholder}
+        readOnly={p.disabled}
+        error={(p.problems?.length ?? 0) > 0}
+        required={p.field.required}
+      />
+      {unparsedText(p.value) !== undefined && (
+        <Text size="xs" c="dimmed" mt={4}>
+          Not valid JSON yet
+        </Text>
+      )}
+    </Box>
+  );
+}
+
+/** The value of a JSON text: undefined when it is blank, the text itself, marked, when it is no JSON. */
+export function readJSON(text: string): unknown {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return unparsed(text);
+  }
+}
+
+function same(text: string, value: unknown): boolean {
+  return JSON.stringify(readJSON(text)) === JSON.stringify(value);
+}
+
+function written(value: unknown): string {
+  return unparsedText(value) ?? (value === undefined ? '' : JSON.stringify(value, null, 2));
+}
+
+export function JSONDisplay({ field, value }: DisplayProps) {
+  if (value === undefined || value === null) return <Text c="dimmed">null</Text>;
+  return <Code value={written(value)} language="json" label={fieldLabel(field)} readOnly />;
+}

@@ -1,0 +1,34 @@
+import '@mantine/core/styles.css';
+import './app/app.css';
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { lazy, StrictMode, Suspense } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './app/query';
+import { router } from './app/router';
+import { theme, variables } from './app/theme';
+import { meQuery } from './features/session/me';
+import { watchSession } from './features/session/session';
+import { ConfirmDialogs } from './ui/ConfirmDialog';
+
+watchSession(() => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey }));
+
+// Not part of the first load: what is told before it is there, it shows when it comes.
+const News = lazy(() => import('./app/News'));
+
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no #root');
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <ConfirmDialogs />
+        <Suspense>
+          <News />
+        </Suspense>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

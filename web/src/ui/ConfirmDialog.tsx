@@ -1,0 +1,58 @@
+import { lazy, type ReactNode, Suspense, useSyncExternalStore } from 'react';
+
+export interface Confirmation {
+  title: string;
+  /** What will happen, in words and numbers. */
+  body?: ReactNode;
+  /** The verb: "Revoke key", not "OK". */
+  confirmLabel: string;
+  cancelLabel?: string;
+  /** A word to type first, for what cannot be undone. */
+  typed?: string;
+  danger?: boolean;
+}
+
+/** A question that waits for its answer. */
+export interface Pending extends Confirmation {
+  id: number;
+  answer: (yes: boolean) => void;
+}
+
+let pending: Pending | null = null;
+let asked = 0;
+const listeners = new Set<() => void>();
+
+function put(next: Pending | null) {
+  pending = next;
+  for (const l of listeners) l();
+}
+
+/** Asks before something with consequences. False when it was closed in any other way. */
+export function confirm(what: Confirmation): Promise<boolean> {
+  pending?.answer(false);
+  return new Promise((resolve) => {
+    asked++;
+    put({
+      ...what,
+      id: asked,
+      answer: (yes) => {
+        put(null);
+        resolve(yes);
+      },
+    });
+  });
+}
+
+const Question = lazy(() => import('./ConfirmQuestion'));
+
+/** Where confirm() shows its questions. The app has one. */
+export function ConfirmDialogs() {
+  const question = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => pending,
+  );
+  return <Suspense>{question && <Question key={question.id} {...question} />}</Suspense>;
+}
