@@ -1,0 +1,95 @@
+import { expect, test } from '../fixtures';
+import { control, createTasks, pipeline, taskStatus } from '../world';
+import { claimNext, oneAtATime, saved } from './work';
+
+const lost = /Failed to load resource|ERR_CONNECTION_REFUSED|net::ERR/;
+
+test('a draft survives a reload and kill -9 of the API, and is handed in afterwards', async ({ as }) => {
+  const id = pipeline('Drafts');
+  const [task] = await createTasks(id, [{ question: 'What is 6 × 7?' }]);
+  const { page, watched } = await as('cleo');
+  await claimNext(page, id);
+  const answer = page.getByLabel('Final answer');
+  await answer.fill('41');
+  await saved(page);
+
+  await page.reload();
+  await expect(answer).toHaveValue('41');
+
+  watched.expect(lost);
+  await control('/serve/halt');
+  await answer.fill('42');
+  await expect(page.getByText('Offline, kept here')).toBeVisible();
+  await control('/serve/start');
+  await saved(page);
+  await page.reload();
+  await expect(answer).toHaveValue('42');
+
+  await oneAtATime(page);
+  await page.getByRole('button', { name: 'Submit', exact: false }).click();
+  await expect(page).toHaveURL(/\/work/);
+  await expect.poll(async () => (await taskStatus(id, task as number)).status).toBe('in_progress');
+});
+
+test('typing goes on while the server is away, and survives a reload of the page', async ({ as }) => {
+  const id = pipeline('Drafts');
+  await createTasks(id, [{ question: 'What is 2 + 2?' }]);
+  const { page, watched } = await as('dan');
+  await claimNext(page, id);
+  const answer = page.getByLabel('Final answer');
+  await answer.fill('3');
+  await saved(page);
+  // Only this page loses the connection: the others go on.
+  watched.expect(lost);
+  await page.context().setOffline(true);
+  await answer.fill('4');
+  await expect(page.getByText('Offline, kept here')).toBeVisible();
+  await page.context().setOffline(false);
+  await page.reload();
+  await expect(answer).toHaveValue('4');
+  await saved(page);
+});
+
+test('a lost session asks for the login over the page and loses nothing', async ({ as }) => {
+  const id = pipeline('Drafts');
+  await createTasks(id, [{ question: 'What is 3 × 3?' }]);
+  const { page, watched } = await as('ben');
+  await claimNext(page, id);
+  const url = page.url();
+  watched.expect(/401/);
+  await control('/sessions/ben@acme.test/end');
+  await page.getByLabel('Final answer').fill('9');
+  await expect(page.getByRole('dialog', { name: 'You were logged out' })).toBeVisible();
+  await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill('correct-horse-7');
+  await page.getByRole('dialog').getByRole('button', { name: 'Log in' }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  expect(page.url()).toBe(url);
+  await expect(page.getByLabel('Final answer')).toHaveValue('9');
+  await saved(page);
+});
+
+test('two tabs with the same task do not overwrite each other in silence', async ({ as }) => {
+  const id = pipeline('Drafts');
+  await createTasks(id, [{ question: 'What is 5 × 5?' }]);
+  const { page, watched, context } = await as('ada');
+  watched.expect(/409/);
+  await claimNext(page, id);
+  await page.getByLabel('Final answer').fill('first tab');
+  await saved(page);
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await expect(second.getByLabel('Final answer')).toHaveValue('first tab');
+  await second.getByLabel('Final answer').fill('second tab');
+  await saved(second);
+  // The first tab shows what the second wrote, or says that there are two.
+  await expect
+    .poll(
+      async () =>
+        (await page.getByLabel('Final answer').inputValue()) === 'second tab' ||
+        (await page
+          .getByText(/another tab|two versions/i)
+          .first()
+          .isVisible()),
+    )
+    .toBe(true);
+});
