@@ -22,7 +22,7 @@ export function Held() {
                 {b.pipeline(c.pipeline_id)?.name ?? 'Pipeline'} · task {c.task_id}
               </span>
               <span className={classes.dim}>
-                {c.kind === 'review' ? 'Review' : 'Task'}, yours until <Ago at={c.lease_expires_at} />
+                {c.kind === 'review' ? 'Review' : 'Task'}, its time ends <Ago at={c.lease_expires_at} />
                 {c.iteration > 1 && `, round ${c.iteration}`}
               </span>
             </Link>

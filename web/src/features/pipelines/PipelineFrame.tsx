@@ -50,7 +50,12 @@ export function Crumbs({ project, children }: { project?: { id: number; name: st
           Projects
         </Anchor>
         {project && (
-          <Anchor component={Link} to={`/projects/${project.id}`} size="sm">
+          <Anchor
+            component={Link}
+            to={`/projects/${project.id}`}
+            size="sm"
+            style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}
+          >
             {project.name}
           </Anchor>
         )}

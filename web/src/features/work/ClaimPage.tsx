@@ -34,7 +34,7 @@ function Held({ work, ended }: { work: Work; ended?: string }) {
   if (work.kind === 'subtask') return <SubtaskWork work={work} ended={ended} />;
   return (
     <Suspense fallback={<Loading />}>
-      <ReviewWork work={work} />
+      <ReviewWork work={work} ended={ended} />
     </Suspense>
   );
 }

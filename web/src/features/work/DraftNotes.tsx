@@ -44,7 +44,8 @@ export function OtherTabNote({ draft }: { draft: Draft }) {
   if (!draft.otherTab || draft.doneElsewhere) return null;
   return (
     <Note color="blue" icon={<IconInfoCircle />} role="status">
-      This task is open in another tab as well. If both change it, you will be asked which answers to keep.
+      This task is open in another tab as well. Both show the same answers: what you type here shows there, and the last
+      change counts.
     </Note>
   );
 }

@@ -22,6 +22,18 @@ function sourceOf({ value, files }: DisplayProps): Source | undefined {
   return typeof url === 'string' && openable(url) ? { url, stored: false, name: url } : undefined;
 }
 
+/**
+ * Pages load nothing from other hosts: a picture there would tell its owner who looks at which task, and when. People
+ * may open it.
+ */
+function elsewhere(source: Source | undefined): boolean {
+  return (
+    source !== undefined &&
+    !source.stored &&
+    new URL(source.url, window.location.href).origin !== window.location.origin
+  );
+}
+
 function Missing({ what }: { what: string }) {
   return (
     <Text c="dimmed" fs="italic">
@@ -44,7 +56,7 @@ function Broken({ source, what, onOpen }: { source: Source; what: string; onOpen
 
 export function ImageDisplay(p: DisplayProps) {
   const source = sourceOf(p);
-  const [broken, setBroken] = useState(false);
+  const [broken, setBroken] = useState(() => elsewhere(source));
   const [open, setOpen] = useState(false);
   if (!source) return <Missing what="image" />;
   if (broken) return <Broken source={source} what="image" />;
@@ -110,7 +122,7 @@ function PlayedNote({ field, share, done }: { field: DisplayProps['field']; shar
 
 export function AudioDisplay(p: DisplayProps) {
   const source = sourceOf(p);
-  const [broken, setBroken] = useState(false);
+  const [broken, setBroken] = useState(() => elsewhere(source));
   const { share, events } = usePlayed(p);
   if (!source) return <Missing what="recording" />;
   if (broken) return <Broken source={source} what="recording" onOpen={p.onPlayed} />;
@@ -132,7 +144,7 @@ export function AudioDisplay(p: DisplayProps) {
 
 export function VideoDisplay(p: DisplayProps) {
   const source = sourceOf(p);
-  const [broken, setBroken] = useState(false);
+  const [broken, setBroken] = useState(() => elsewhere(source));
   const { share, events } = usePlayed(p);
   if (!source) return <Missing what="video" />;
   if (broken) return <Broken source={source} what="video" onOpen={p.onPlayed} />;

@@ -27,7 +27,7 @@ export function QueuePanel({ pipelineId, role }: { pipelineId: number; role: Rol
   });
   const free = state.data ? state.data.available + state.data.returned : 0;
   const start = () => {
-    if (!next.isPending && free > 0) next.mutate();
+    if (free > 0) next.next();
   };
   useHotkeys([{ keys: 'n', label: 'Start the next one', group: 'Queue', run: start, disabled: free === 0 }]);
 
