@@ -15,8 +15,8 @@ const d: Definition = {
 };
 
 describe('layout', () => {
-  it('puts each node below what leads to it, and none on another', () => {
-    const at = arrange(d);
+  it('puts each node below what leads to it, and none on another', async () => {
+    const at = await arrange(d);
     expect(Object.keys(at).sort()).toEqual(['a', 'b', 'end', 'start']);
     for (const e of d.edges.slice(0, 4)) {
       expect(at[e.to]?.[1]).toBeGreaterThanOrEqual((at[e.from]?.[1] ?? 0) + usualSize.height);
@@ -24,8 +24,8 @@ describe('layout', () => {
     expect(Math.abs((at.a?.[0] ?? 0) - (at.b?.[0] ?? 0))).toBeGreaterThanOrEqual(usualSize.width);
   });
 
-  it('minds the measured sizes', () => {
-    const at = arrange(d, new Map([['a', { width: 220, height: 300 }]]));
+  it('minds the measured sizes', async () => {
+    const at = await arrange(d, new Map([['a', { width: 220, height: 300 }]]));
     expect((at.end?.[1] ?? 0) - (at.a?.[1] ?? 0)).toBeGreaterThanOrEqual(300);
   });
 

@@ -1,4 +1,3 @@
-import dagre from '@dagrejs/dagre';
 import type { Definition, Layout } from './definition';
 
 /** Width and height of a node on the canvas, in pixels. */
@@ -12,8 +11,9 @@ export const usualSize: Size = { width: 220, height: 64 };
 /** Between a node and the one below it, and between neighbours. */
 export const gap = { below: 76, beside: 48 };
 
-/** Positions of all nodes from top to bottom, by their measured sizes. */
-export function arrange(d: Definition, sizes: ReadonlyMap<string, Size> = new Map()): Layout {
+/** Positions of all nodes from top to bottom, by their measured sizes. Loads the layouter when it is first needed. */
+export async function arrange(d: Definition, sizes: ReadonlyMap<string, Size> = new Map()): Promise<Layout> {
+  const { default: dagre } = await import('@dagrejs/dagre');
   const g = new dagre.graphlib.Graph({ multigraph: false });
   g.setGraph({ rankdir: 'TB', nodesep: gap.beside, ranksep: gap.below, marginx: 0, marginy: 0 });
   g.setDefaultEdgeLabel(() => ({}));

@@ -27,14 +27,20 @@ export function Frame() {
   const { pathname } = useLocation();
   const main = useFocusOnNavigation(pathname);
   const typed = useRef('');
+  const before = useRef<Element | null>(null);
   const [ready, setReady] = useState(false);
   const isReady = useCallback(() => setReady(true), []);
   useFramePrefs();
   const toggleSidebar = () => setSidebar(!sidebar);
   const search = () => {
     typed.current = '';
+    before.current = document.activeElement;
     setReady(false);
     setOver('palette');
+  };
+  const closePalette = () => {
+    setOver(null);
+    setTimeout(() => before.current instanceof HTMLElement && before.current.focus({ preventScroll: true }));
   };
   useFrameHotkeys({
     search,
@@ -77,7 +83,7 @@ export function Frame() {
       </AppShell.Main>
       {over === 'palette' && !ready && <TypeAhead into={typed} />}
       <Suspense>
-        {over === 'palette' && <Palette typed={typed} ready={isReady} close={() => setOver(null)} />}
+        {over === 'palette' && <Palette typed={typed} ready={isReady} close={closePalette} />}
         {over === 'keys' && <HotkeySheet close={() => setOver(null)} />}
       </Suspense>
     </AppShell>

@@ -93,6 +93,7 @@ export default function Palette({ typed, ready, close }: Props) {
       opened
       onClose={close}
       withCloseButton={false}
+      returnFocus={false} // the frame knows where it was
       size={620}
       yOffset="10vh"
       centered={false}

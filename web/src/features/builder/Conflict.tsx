@@ -1,9 +1,8 @@
 import { Button, Group, Modal, Stack, Tabs, Text } from '@mantine/core';
 import { IconGitFork } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useNow } from '@/lib/ticking';
-import { ago } from '@/lib/time';
 import type { Doc } from '@/pipeline/history';
+import { Ago } from '@/ui/Ago';
 import { Notice } from './Notice';
 import { DiffView } from './publish/DiffView';
 import { type Saved, same } from './state/draft';
@@ -20,11 +19,9 @@ interface Props {
 
 /** Somebody else saved the draft meanwhile: nothing of either is lost before a person decided. */
 export function Conflict({ theirs, base, mine, me, onTake, onKeep }: Props) {
-  const now = useNow();
   const [open, setOpen] = useState(false);
   const clean = same(base.doc, mine);
   const who = !theirs.by || theirs.by === me ? 'You (in another window)' : theirs.by;
-  const when = theirs.at ? ` ${ago(theirs.at, now)}` : '';
   const choices = (
     <Group gap="xs">
       <Button size="compact-sm" onClick={onTake}>
@@ -44,7 +41,11 @@ export function Conflict({ theirs, base, mine, me, onTake, onKeep }: Props) {
         variant="light"
         icon={<IconGitFork />}
         role="alert"
-        title={`${who} saved this draft${when}`}
+        title={
+          <>
+            {who} saved this draft {theirs.at && <Ago at={theirs.at} />}
+          </>
+        }
       >
         <Stack gap="xs">
           <Text size="sm">

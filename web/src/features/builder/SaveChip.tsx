@@ -1,6 +1,7 @@
-import { Badge, Button, ColorSwatch, Group, Tooltip } from '@mantine/core';
+import { Button, Group, Tooltip } from '@mantine/core';
 import { useNow } from '@/lib/ticking';
 import { ago } from '@/lib/time';
+import { DotBadge } from './DotBadge';
 import type { DraftControl } from './state/useDraft';
 
 const looks = {
@@ -20,19 +21,14 @@ const looks = {
 export function SaveChip({ draft }: { draft: DraftControl }) {
   const now = useNow();
   const { color, words, more } = looks[draft.chip];
-  const when = draft.chip === 'saved' && draft.savedAt ? ` ${ago(draft.savedAt, now)}` : '';
+  const when =
+    draft.chip === 'saved' && draft.savedAt ? ` ${ago(draft.savedAt, Math.max(now, Date.parse(draft.savedAt)))}` : '';
   return (
     <Group gap={6} role="status" aria-live="polite">
       <Tooltip label={draft.chip === 'saved' ? `The server has this draft${when && `, saved${when}`}` : more}>
-        <Badge
-          variant="default"
-          tt="none"
-          fw={600}
-          size="lg"
-          leftSection={<ColorSwatch color={`var(--mantine-color-${color}-filled)`} size={8} withShadow={false} />}
-        >
+        <DotBadge color={color} size="lg">
           {words}
-        </Badge>
+        </DotBadge>
       </Tooltip>
       {(draft.chip === 'refused' || draft.chip === 'offline') && (
         <Button size="compact-xs" variant="default" onClick={() => void draft.flush()}>

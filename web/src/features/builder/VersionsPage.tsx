@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Select, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Select, Stack, Table, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,6 +13,7 @@ import { EmptyState } from '@/ui/EmptyState';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { notify } from '@/ui/notify';
 import { RowsSkeleton } from '@/ui/PageSkeleton';
+import { DotBadge } from './DotBadge';
 import { DiffView, useChanges } from './publish/DiffView';
 import { type Draft, draftQuery, versionQuery, versionsQuery } from './queries';
 
@@ -70,7 +71,10 @@ function Versions({ id, versions, draft }: { id: number; versions: VersionRow[];
   const [pair, setPair] = useState<[string, string]>([newest, theDraft]);
   return (
     <Stack gap="lg">
-      <Table.ScrollContainer minWidth={560}>
+      <Table.ScrollContainer
+        minWidth={620}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': 'Versions' } }}
+      >
         <Table verticalSpacing="xs">
           <Table.Thead>
             <Table.Tr>
@@ -120,11 +124,7 @@ function Row({ v, id, draft, previous, onCompare }: RowProps) {
       <Table.Td>
         <Group gap={6} wrap="nowrap">
           {v.number}
-          {v.live && (
-            <Badge color="teal" variant="filled" tt="none">
-              live
-            </Badge>
-          )}
+          {v.live && <DotBadge color="teal">live</DotBadge>}
         </Group>
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>

@@ -22,6 +22,7 @@ export default function YamlEditor({ value, onChange, faults, goTo }: Props) {
       yaml(),
       EditorView.contentAttributes.of({ 'aria-label': 'Definition in YAML', tabindex: '0' }),
       EditorView.theme({
+        '.cm-gutterElement': { color: 'var(--mantine-color-dimmed)' },
         '.cm-fault': { backgroundColor: 'color-mix(in srgb, var(--mantine-color-red-6) 22%, transparent)' },
       }),
       EditorView.decorations.of((view) =>

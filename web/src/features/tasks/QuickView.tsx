@@ -14,7 +14,7 @@ import { Timeline } from './Timeline';
 import { useAction } from './useAction';
 
 /** A task at a glance, beside the list. */
-export function QuickView({ taskId, close }: { taskId: number; close: () => void }) {
+export function QuickView({ taskId, close, tall }: { taskId: number; close: () => void; tall?: boolean }) {
   const task = useQuery(taskQuery(taskId));
   const { ask, dialog } = useAction();
   const t = task.data;
@@ -36,7 +36,7 @@ export function QuickView({ taskId, close }: { taskId: number; close: () => void
       {task.isError && <ErrorNote error={task.error} retry={() => task.refetch()} doing="load the task" />}
       {t && (
         <ScrollArea.Autosize
-          mah="calc(100dvh - 330px)"
+          mah={tall ? 'calc(100dvh - 110px)' : 'calc(100dvh - 330px)'}
           type="auto"
           offsetScrollbars
           viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': `About task ${taskId}` }}

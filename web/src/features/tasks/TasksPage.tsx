@@ -176,7 +176,7 @@ export default function TasksPage() {
             withCloseButton={false}
             attributes={{ content: { 'aria-label': `Task ${open}` } }}
           >
-            <QuickView key={open} taskId={open} close={() => setOpen(undefined)} />
+            <QuickView key={open} taskId={open} close={() => setOpen(undefined)} tall />
           </Drawer>
         )}
       </Stack>

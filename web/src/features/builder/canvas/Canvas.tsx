@@ -163,10 +163,13 @@ function useFirstLayout(nodes: readonly StepNodeType[], layout: Layout): boolean
   useEffect(() => {
     if (!measured || done.current) return;
     done.current = true;
-    dispatch({ type: 'place', layout: complete(doc.definition, layout) ?? arrange(doc.definition, sizesOf(nodes)) });
-    requestAnimationFrame(() => {
-      void fitView({ padding: 0.15, maxZoom: 1 });
-      setReady(true);
+    const kept = complete(doc.definition, layout);
+    void Promise.resolve(kept ?? arrange(doc.definition, sizesOf(nodes))).then((places) => {
+      dispatch({ type: 'place', layout: places });
+      requestAnimationFrame(() => {
+        void fitView({ padding: 0.15, maxZoom: 1 });
+        setReady(true);
+      });
     });
   }, [measured, nodes, layout, doc.definition, dispatch, fitView]);
   return ready;

@@ -88,9 +88,10 @@ export function useCanvasActions(ways: Ways): CanvasActions {
     },
     paste: () => clip.current && insert(clip.current),
     arrange() {
-      const layout = arrange(doc.definition, sizesOf(flow.getNodes()));
-      dispatch({ type: 'edit', change: (d) => commands.move(d, layout) });
-      requestAnimationFrame(fit);
+      void arrange(doc.definition, sizesOf(flow.getNodes())).then((layout) => {
+        dispatch({ type: 'edit', change: (d) => commands.move(d, layout) });
+        requestAnimationFrame(fit);
+      });
     },
     fit,
   };

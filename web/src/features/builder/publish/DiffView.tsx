@@ -1,8 +1,10 @@
-import { Badge, Group, Stack, Text, Title } from '@mantine/core';
-import { useMemo } from 'react';
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { lazy, Suspense, useMemo } from 'react';
 import { type Change, diff } from '@/pipeline/diff';
 import { grouped } from '@/pipeline/grouped';
-import { WordDiff } from '@/ui/WordDiff';
+import { DotBadge } from '../DotBadge';
+
+const WordDiff = lazy(() => import('@/ui/WordDiff').then((m) => ({ default: m.WordDiff })));
 
 const colors: Record<Change['kind'], string> = { added: 'teal', removed: 'red', changed: 'blue', moved: 'gray' };
 
@@ -28,9 +30,7 @@ export function DiffView({ before, after, none = 'There is no difference.' }: Pr
           {list.map((c) => (
             <Stack key={`${c.kind} ${c.what}`} gap={2} pl="sm">
               <Group gap={6}>
-                <Badge size="sm" variant="filled" color={colors[c.kind]} tt="none">
-                  {c.kind}
-                </Badge>
+                <DotBadge color={colors[c.kind]}>{c.kind}</DotBadge>
                 <Text size="sm">{c.what}</Text>
               </Group>
               <Values change={c} />
@@ -46,7 +46,9 @@ function Values({ change: c }: { change: Change }) {
   if (c.before === undefined && c.after === undefined) return null;
   return (
     <Text component="div" size="sm" pl="sm" style={{ overflowWrap: 'anywhere' }}>
-      <WordDiff before={c.before ?? ''} after={c.after ?? ''} label={c.what} />
+      <Suspense fallback={<Text size="sm">{c.after ?? c.before}</Text>}>
+        <WordDiff before={c.before ?? ''} after={c.after ?? ''} label={c.what} />
+      </Suspense>
     </Text>
   );
 }
