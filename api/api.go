@@ -103,6 +103,7 @@ func New(d Deps) *API {
 		nothing := edge.Private()(http.HandlerFunc(edge.NotFound))
 		r.Handle("/api", nothing)
 		r.Handle("/api/*", nothing)
+		r.Handle("/metrics", nothing) // on a listener of their own; a page in their place would fool a scraper
 		r.Method(http.MethodGet, "/*", d.App)
 	}
 	return &API{
