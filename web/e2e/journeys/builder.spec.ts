@@ -60,7 +60,7 @@ test('a pipeline is built, checked, previewed and published by mouse', async ({ 
   // Drawn on the canvas, not only listed.
   const graph = page.getByRole('region', { name: 'Graph of the pipeline' });
   await expect(graph.locator('.react-flow__node')).toHaveCount(5);
-  await graph.locator('.react-flow__node').filter({ hasText: 'Describe it' }).click();
+  await graph.locator('.react-flow__node').filter({ hasText: 'Describe it' }).first().click();
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('button', { name: 'Redo' }).click();
   await draftSaved(page);

@@ -1,7 +1,7 @@
 import { yaml } from '@codemirror/lang-yaml';
-import { useComputedColorScheme } from '@mantine/core';
 import CodeMirror, { Decoration, EditorView, type ReactCodeMirrorRef } from '@uiw/react-codemirror';
 import { useEffect, useMemo, useRef } from 'react';
+import { codeTheme } from '@/ui/codeTheme';
 import type { Fault } from './Yaml';
 
 interface Props {
@@ -14,15 +14,14 @@ interface Props {
 
 /** CodeMirror for YAML, with the faulty lines marked. It comes when it is opened, not with the page. */
 export default function YamlEditor({ value, onChange, faults, goTo }: Props) {
-  const scheme = useComputedColorScheme('light');
   const editor = useRef<ReactCodeMirrorRef>(null);
   const lines = useMemo(() => faults.map((f) => f.line).filter((n) => n > 0), [faults]);
   const extensions = useMemo(
     () => [
       yaml(),
+      codeTheme,
       EditorView.contentAttributes.of({ 'aria-label': 'Definition in YAML', tabindex: '0' }),
       EditorView.theme({
-        '.cm-gutterElement': { color: 'var(--mantine-color-dimmed)' },
         '.cm-fault': { backgroundColor: 'color-mix(in srgb, var(--mantine-color-red-6) 22%, transparent)' },
       }),
       EditorView.decorations.of((view) =>
@@ -49,7 +48,7 @@ export default function YamlEditor({ value, onChange, faults, goTo }: Props) {
       ref={editor}
       value={value}
       onChange={onChange}
-      theme={scheme}
+      theme="none"
       extensions={extensions}
       indentWithTab={false}
       height="min(60vh, 560px)"

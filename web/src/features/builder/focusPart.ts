@@ -11,7 +11,7 @@ export function findPart(root: ParentNode, part: string): HTMLElement | null {
 }
 
 /** Gives a part the focus as soon as it is on the page; its panel may open just now. */
-export function focusPartIn(root: () => ParentNode | null, part: string, tries = 20) {
+export function focusPartIn(root: () => ParentNode | null, part: string, tries = 120) {
   const at = root();
   const el = at && findPart(at, part);
   if (el) {

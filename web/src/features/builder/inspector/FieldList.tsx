@@ -32,11 +32,18 @@ export function FieldList({ node }: { node: PipelineNode }) {
   const at = doc.definition.nodes.indexOf(node);
   const sensors = useSensors(
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
-    useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
+    useSensor(KeyboardSensor, {
+      coordinateGetter: sortableKeyboardCoordinates,
+      // Not Enter: with Ctrl it publishes, from everywhere.
+      keyboardCodes: { start: ['Space'], cancel: ['Escape'], end: ['Space', 'Enter'] },
+    }),
   );
   const ids = fields.map((_, i) => String(i));
   const onDragEnd = ({ active, over }: DragEndEvent) => {
-    if (over && active.id !== over.id) edit((d) => moveField(d, node.key, Number(active.id), Number(over.id)));
+    if (!over || active.id === over.id) return;
+    edit((d) => moveField(d, node.key, Number(active.id), Number(over.id)));
+    // The focus goes along with the field, not with its old place.
+    setTimeout(() => document.querySelector<HTMLElement>(`[data-grip="${over.id}"]`)?.focus(), 50);
   };
   const name = (id: string | number) => {
     const f = fields[Number(id)];
@@ -113,6 +120,7 @@ function FieldRow({ id, field, problems, node }: { id: string; field: Field; pro
           color="gray"
           {...attributes}
           {...listeners}
+          data-grip={id}
           aria-label={`Move ${labelOf(field)}`}
           className={classes.grip}
         >

@@ -1,23 +1,38 @@
-import { Alert, Button, Group, Kbd, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Kbd, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconCopy, IconTrash } from '@tabler/icons-react';
+import { lazy, Suspense, useEffect } from 'react';
 import { labelOf, type PipelineNode } from '@/pipeline/definition';
 import { placeOf, problemsAt } from '@/pipeline/problems';
 import { kindLabels } from '../canvas/StepNode';
 import type { CanvasActions } from '../canvas/useCanvasKeys';
 import { PartProblems, useBuilder } from '../state/context';
-import { EdgePanel } from './EdgePanel';
-import { FieldPanel } from './FieldPanel';
 import { PipelinePanel } from './PipelinePanel';
 import { ProblemList } from './ProblemList';
 import { EndsPanel, ReviewPanel } from './ReviewPanel';
 import { SubtaskPanel } from './SubtaskPanel';
+
+// The largest panels come with the first look, or when the browser has nothing else to do.
+const loadField = () => import('./FieldPanel');
+const loadEdge = () => import('./EdgePanel');
+const FieldPanel = lazy(() => loadField().then((m) => ({ default: m.FieldPanel })));
+const EdgePanel = lazy(() => loadEdge().then((m) => ({ default: m.EdgePanel })));
 
 /** The panel of what is selected; of the pipeline when nothing is. */
 export function Inspector({ actions }: { actions: CanvasActions }) {
   const { doc, selection, problems } = useBuilder();
   const d = doc.definition;
   const node = selection.nodes.length === 1 ? d.nodes.find((n) => n.key === selection.nodes[0]) : undefined;
-  if (selection.edge !== null) return <EdgePanel key={selection.edge} index={selection.edge} />;
+  useEffect(() => {
+    const timer = setTimeout(() => void Promise.all([loadField(), loadEdge()]).catch(() => {}), 1500);
+    return () => clearTimeout(timer);
+  }, []);
+  if (selection.edge !== null) {
+    return (
+      <Suspense fallback={<Skeleton h={200} />}>
+        <EdgePanel key={selection.edge} index={selection.edge} />
+      </Suspense>
+    );
+  }
   if (selection.nodes.length > 1) return <Several actions={actions} />;
   if (!node) {
     const whole = problems.flatMap((p) => {
@@ -46,7 +61,9 @@ function NodePanel({ node, actions }: { node: PipelineNode; actions: CanvasActio
   const found = problemsAt(problems, at, field);
   const panel =
     field !== undefined ? (
-      <FieldPanel key={field} node={node} index={field} />
+      <Suspense fallback={<Skeleton h={400} />}>
+        <FieldPanel key={field} node={node} index={field} />
+      </Suspense>
     ) : node.kind === 'subtask' ? (
       <SubtaskPanel node={node} />
     ) : node.kind === 'review' ? (
