@@ -21,6 +21,7 @@ import { countByNode } from '@/pipeline/problems';
 import * as commands from '../state/commands';
 import { useBuilder } from '../state/context';
 import classes from './canvas.module.css';
+import { fitAfter, fitted } from './fit';
 import { flowEdges, flowNodes } from './flow';
 import { focused } from './focus';
 import { StepEdge, type StepEdgeType } from './StepEdge';
@@ -141,7 +142,7 @@ export function Canvas({ onOpen, onAdd, children }: Props) {
         minZoom={0.15}
         maxZoom={2}
         fitView
-        fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
+        fitViewOptions={fitted}
         snapToGrid
         snapGrid={[8, 8]}
       >
@@ -156,7 +157,7 @@ export function Canvas({ onOpen, onAdd, children }: Props) {
 /** Lays the graph out once its nodes are measured, unless their places were kept; only then is it shown. */
 function useFirstLayout(nodes: readonly StepNodeType[], layout: Layout): boolean {
   const { doc, dispatch } = useBuilder();
-  const { fitView } = useReactFlow();
+  const flow = useReactFlow<StepNodeType, StepEdgeType>();
   const measured = useNodesInitialized();
   const [ready, setReady] = useState(false);
   const done = useRef(false);
@@ -166,11 +167,8 @@ function useFirstLayout(nodes: readonly StepNodeType[], layout: Layout): boolean
     const kept = complete(doc.definition, layout);
     void Promise.resolve(kept ?? arrange(doc.definition, sizesOf(nodes))).then((places) => {
       dispatch({ type: 'place', layout: places });
-      requestAnimationFrame(() => {
-        void fitView({ padding: 0.15, maxZoom: 1 });
-        setReady(true);
-      });
+      fitAfter(flow, places, () => setReady(true));
     });
-  }, [measured, nodes, layout, doc.definition, dispatch, fitView]);
+  }, [measured, nodes, layout, doc.definition, dispatch, flow]);
   return ready;
 }

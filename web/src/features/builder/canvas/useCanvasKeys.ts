@@ -8,7 +8,9 @@ import { arrange } from '@/pipeline/layout';
 import * as commands from '../state/commands';
 import { useBuilder } from '../state/context';
 import { sizesOf } from './Canvas';
+import { type Flow, fitAfter, fitted } from './fit';
 import { focused, focusNode, inCanvas } from './focus';
+import type { StepEdgeType } from './StepEdge';
 import type { StepNodeType } from './StepNode';
 import { type Direction, walk } from './walk';
 
@@ -43,11 +45,11 @@ const steps: Record<Direction, [number, number]> = { right: [24, 0], left: [-24,
 /** What the canvas can do, and the keys for it: everything that the mouse does. */
 export function useCanvasActions(ways: Ways): CanvasActions {
   const { doc, selection, dispatch } = useBuilder();
-  const flow = useReactFlow<StepNodeType>();
+  const flow = useReactFlow<StepNodeType, StepEdgeType>();
   const clip = useRef<Clip | null>(null);
   const only = selection.nodes.length === 1 ? (selection.nodes[0] ?? null) : null;
 
-  const fit = () => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: 200 });
+  const fit = () => void flow.fitView({ ...fitted, duration: 200 });
   const insert = (from: Clip) => {
     const pasted = commands.pasteClip(doc, from);
     if (pasted.keys.length === 0) return;
@@ -90,7 +92,7 @@ export function useCanvasActions(ways: Ways): CanvasActions {
     arrange() {
       void arrange(doc.definition, sizesOf(flow.getNodes())).then((layout) => {
         dispatch({ type: 'edit', change: (d) => commands.move(d, layout) });
-        requestAnimationFrame(fit);
+        fitAfter(flow, layout);
       });
     },
     fit,
@@ -154,7 +156,7 @@ function show(flow: ReturnType<typeof useReactFlow>, key: string) {
 function bindingsOf(
   a: CanvasActions,
   go: ReturnType<typeof useWalk>,
-  flow: ReturnType<typeof useReactFlow<StepNodeType>>,
+  flow: Flow,
   dispatch: (action: Action) => void,
 ): Binding[] {
   const group = 'Graph';
