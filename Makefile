@@ -29,6 +29,9 @@ APIDOCS  ?= yes
 WEB      ?= yes
 
 comma := ,
+# Packages whose deadlines are those of people or of faults: their tests have
+# the machine to themselves, after all others. A pattern of import paths.
+ALONE = /(chaos|web/e2e)$$
 # The package's tests want a database, also those that do not use it.
 GOLDEN = $(if $(TEST_DATABASE_URL)$(DATABASE_URL),,bin/taskloom-dev exec --) go test -count 1 -run TestOpenAPIDocumentsAreGolden ./api
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.go' | while read -r f; do [ ! -e "$$f" ] || echo "$$f"; done)
@@ -109,7 +112,9 @@ test: build system ## Every test of both modules and the web app, on a Postgres,
 	@$(if $(WEB),tools/web.sh check)
 	@$(if $(WEB),echo "test: web/" && tools/web.sh test)
 	@echo "test: this module$(if $(RACE),$(comma) with the race detector); the first compilation takes a few minutes"
-	@CGO_ENABLED=$(if $(RACE),1,0) bin/taskloom-dev exec -- go test $(RACE) -timeout 25m $(TESTFLAGS) ./...
+	@CGO_ENABLED=$(if $(RACE),1,0) bin/taskloom-dev exec -- go test $(RACE) -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -vE '$(ALONE)')
+	@echo "test: what runs the whole product by itself, one after the other"
+	@CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -p 1 -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -E '$(ALONE)'$(if $(WEB),, | grep -v /web/))
 	@echo "test: dev/"
 	@cd dev && go test $(TESTFLAGS) ./...
 

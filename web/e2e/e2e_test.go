@@ -5,6 +5,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -31,7 +32,7 @@ const limit = 20 * time.Minute
 
 // TestJourneys runs every journey, or those that E2E_ARGS picks:
 // E2E_ARGS="keys.spec.ts --repeat-each 3". E2E_SHOTS names a directory that
-// keeps pictures of the main pages.
+// keeps pictures of the main pages, E2E_RESULTS what failed journeys left.
 func TestJourneys(t *testing.T) {
 	chromium := os.Getenv("CHROMIUM_PATH")
 	if chromium == "" {
@@ -50,6 +51,7 @@ func TestJourneys(t *testing.T) {
 	hand := httptest.NewServer(control(t, s))
 	t.Cleanup(hand.Close)
 
+	results := cmp.Or(os.Getenv("E2E_RESULTS"), t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	args := append([]string{"playwright", "test", "--config", "e2e/playwright.config.ts"}, strings.Fields(os.Getenv("E2E_ARGS"))...)
@@ -57,10 +59,26 @@ func TestJourneys(t *testing.T) {
 	cmd.Dir = project
 	cmd.Env = append(os.Environ(),
 		"BASE_URL="+s.URL, "CONTROL_URL="+hand.URL, "CHROMIUM_PATH="+chromium, "E2E_WORLD="+describe(t, s),
-		"E2E_RESULTS="+t.TempDir(), "E2E_SHOTS="+os.Getenv("E2E_SHOTS"), "FORCE_COLOR=0", "CI=true")
+		"E2E_RESULTS="+results, "E2E_SHOTS="+os.Getenv("E2E_SHOTS"), "FORCE_COLOR=0", "CI=true")
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
+	if err != nil {
+		showPages(t, results)
+	}
 	require.NoError(t, err, "journeys failed")
+}
+
+// showPages logs what stood on the pages where journeys failed: the directory
+// with the pictures is gone after the test.
+func showPages(t *testing.T, results string) {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(results, "*", "error-context.md"))
+	require.NoError(t, err)
+	for _, page := range pages {
+		raw, err := os.ReadFile(page)
+		require.NoError(t, err)
+		t.Logf("%s:\n%s", filepath.Base(filepath.Dir(page)), raw)
+	}
 }
 
 // describe tells the journeys the ids and keys of the world.

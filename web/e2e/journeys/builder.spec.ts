@@ -22,7 +22,7 @@ test('a pipeline is built, checked, previewed and published by mouse', async ({ 
   const { page } = await as('pia');
   await page.goto(`/projects/${project()}`);
   await page.getByRole('button', { name: 'New pipeline' }).click();
-  await page.getByRole('dialog').getByLabel('Name').fill('Built by mouse');
+  await page.getByRole('dialog').getByLabel('Name').fill(`Built by mouse ${test.info().repeatEachIndex}`);
   await page.getByRole('dialog').getByRole('radio').first().click();
   await page.getByRole('button', { name: 'Create and build' }).click();
   await expect(page).toHaveURL(/\/build/);
@@ -103,7 +103,7 @@ test('a pipeline is built and published by keyboard only', async ({ as }) => {
   await keys.press('Enter');
   await expect(page.getByRole('dialog')).toBeVisible();
   await expect(page.getByRole('dialog').getByLabel('Name')).toBeFocused();
-  await keys.type('Built by keyboard');
+  await keys.type(`Built by keyboard ${test.info().repeatEachIndex}`);
   await tabTo(/^Create and build/);
   await keys.press('Enter');
   await expect(page).toHaveURL(/\/build/);

@@ -45,7 +45,7 @@ test('a filter is in the address, and a bulk action reaches what is selected', a
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel(/reason/i).fill('Checked by hand first');
   await dialog.getByRole('button', { name: /^Hold/ }).click();
-  await dialog.getByRole('button', { name: /Done|Close/ }).click();
+  await dialog.getByText('Close', { exact: true }).click();
   await expect(page.getByRole('row').filter({ hasText: String(ids[0]) })).toContainText('paused');
   await page.goto(`/pipelines/${id}/tasks?held=true`);
   await expect(page.getByRole('row').filter({ hasText: String(ids[1]) })).toBeVisible();
