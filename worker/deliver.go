@@ -64,7 +64,15 @@ func (d deliverer) row(ctx context.Context, row store.Delivery) (outcome, error)
 	case t.State.Seq >= t.Seq, row.Event.Seq > 0 && t.State.Seq >= row.Event.Seq:
 		return settled, nil
 	}
-	return restarted, d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+	err = d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+	if _, running := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); running {
+		// A run is under way and has not applied the creation. It is a moment
+		// too early, or the run belongs to an older task of this number, which
+		// a restore took away: it reads everything again either way.
+		row.Event = pipeline.Event{}
+		return delivered, d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+	}
+	return restarted, err
 }
 
 func (d deliverer) send(ctx context.Context, row store.Delivery, reuse enums.WorkflowIdReusePolicy) error {

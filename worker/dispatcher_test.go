@@ -167,6 +167,25 @@ func TestARunThatHasEnded(t *testing.T) {
 	}
 }
 
+func TestATaskWhoseNumberAnOlderRunHasIsReadAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox(row(4, 1, pipeline.EventCreate))
+		out.load = func(int64) (store.LoadedTask, error) { return store.LoadedTask{Seq: 1}, nil }
+		b := newBench(t, out, &fakeRuns{answer: func(c call, _ int) error {
+			if c.signal == "" {
+				return serviceerror.NewWorkflowExecutionAlreadyStarted("under way", "", "")
+			}
+			return nil
+		}})
+		b.serve(time.Second)
+		require.Zero(t, out.left(), "the run of a task that a restore took away must not keep the row for ever")
+		last := b.runs.made()[2]
+		require.Equal(t, workflows.ControlSignal, last.signal)
+		require.Zero(t, last.event, "a nudge")
+	})
+}
+
 func TestAnOutageOpensTheBreakerAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{

@@ -165,11 +165,17 @@ func (f *fakeStore) ApplyStep(_ context.Context, in store.StepInput) (store.Step
 	if in.From != f.applied.Seq {
 		return f.result(false), nil
 	}
-	if in.To > int64(len(f.journal)) {
-		return store.StepResult{}, fmt.Errorf("step to %d is ahead of the journal", in.To)
+	if in.To > int64(len(f.journal)) || !slices.EqualFunc(in.Events, f.journal[in.From:in.To], sameEvent) {
+		out := f.result(false)
+		out.Diverged = true
+		return out, nil
 	}
 	f.applyUpTo(in.To)
 	return f.result(true), nil
+}
+
+func sameEvent(a, b pipeline.Event) bool {
+	return a.Seq == b.Seq && a.Kind == b.Kind && a.Node == b.Node && a.Claim == b.Claim && a.Actor == b.Actor
 }
 
 func (f *fakeStore) applyUpTo(seq int64) {

@@ -38,7 +38,7 @@ func (r *taskRun) load(ctx workflow.Context) error {
 func (r *taskRun) step(ctx workflow.Context) error {
 	events := r.inbox.next(r.State.Seq)
 	state, from := r.State, r.State.Seq
-	in := activities.ApplyStepInput{TaskID: r.taskID, From: from, To: events[len(events)-1].Seq}
+	in := activities.ApplyStepInput{TaskID: r.taskID, From: from, To: events[len(events)-1].Seq, Events: events}
 	for _, e := range events {
 		var changes []pipeline.Change
 		state, changes = pipeline.Step(r.Graph, state, e)
@@ -49,7 +49,12 @@ func (r *taskRun) step(ctx workflow.Context) error {
 		return err
 	}
 	r.Known = max(r.Known, got.Seq)
-	if !got.Applied {
+	switch {
+	case got.Diverged:
+		// What was signalled belongs to a past that is gone: the rows win.
+		r.loaded, r.inbox = false, inbox{nudged: true}
+		return nil
+	case !got.Applied:
 		if got.AppliedSeq == from {
 			return temporal.NewNonRetryableApplicationError("a step was refused although the rows are where it begins", "stuck_step", nil)
 		}

@@ -338,6 +338,37 @@ func TestADatabaseFromABackupIsFollowed(t *testing.T) {
 	require.Equal(t, workflows.TaskResult{Status: task.Finished, Seq: 5}, x.run())
 }
 
+func TestSignalsFromBeforeARestoreAreVoid(t *testing.T) {
+	for name, again := range map[string]int{"the journal is shorter": 0, "it holds one other event": 1, "it holds as many other events": 2} {
+		t.Run(name, func(t *testing.T) {
+			x := newDesk(t, solveAndCheck())
+			x.at(time.Minute, func() {
+				lost := []pipeline.Event{x.claim("solve", 7), x.submit("solve", 7)}
+				x.journal = x.journal[:1] // the database came back from before them, the signals did not
+				here := []func() pipeline.Event{
+					func() pipeline.Event { return x.claim("solve", 9) },
+					func() pipeline.Event { return x.add(pipeline.Event{Kind: pipeline.EventRelease, Node: "solve", Actor: 9}) },
+				}
+				for _, do := range here[:again] {
+					do()
+				}
+				x.tell(lost...)
+			})
+			x.at(2*time.Minute, func() {
+				require.Equal(t, int64(1+again), x.state().Seq)
+				want := []task.NodeStatus{task.NodeAvailable, task.NodeClaimed, task.NodeAvailable}[again]
+				x.requireNode("solve", want)
+				if want == task.NodeAvailable {
+					x.tell(x.claim("solve", 9))
+				}
+				x.tell(x.submit("solve", 9), x.claim("check", 8), x.review("check", 8, pipeline.Approved))
+			})
+			require.Equal(t, task.Finished, x.run().Status)
+			require.Equal(t, len(x.journal), int(x.applied.Seq))
+		})
+	}
+}
+
 func TestAnOutageGoesToAPatientActivityOnce(t *testing.T) {
 	x := newDesk(t, solveAndCheck())
 	var patient []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -197,12 +198,19 @@ type StepInput struct {
 	From    int64             `json:"from"`
 	To      int64             `json:"to"`
 	Changes []pipeline.Change `json:"changes,omitempty"`
+	// Events are those that the run took the changes from, as it was told of
+	// them. None: a run of an older release, whose word is taken.
+	Events []pipeline.Event `json:"events,omitempty"`
 }
 
 // StepResult is where the rows stand after a step.
 type StepResult struct {
 	// Applied is false when the rows are not at From: load the task again.
-	Applied    bool        `json:"applied"`
+	Applied bool `json:"applied"`
+	// Diverged is set when the rows are at From and the journal holds other
+	// events behind it, or none: the database came back from a backup that is
+	// older than what the run knows. Everything that the run knows is void.
+	Diverged   bool        `json:"diverged,omitempty"`
 	AppliedSeq int64       `json:"applied_seq"`
 	Seq        int64       `json:"seq"`
 	Status     task.Status `json:"status"`
@@ -218,8 +226,9 @@ type Deadline struct {
 
 // ApplyStep writes the consequences of a run's step. It is fenced: rows whose
 // applied_seq is not From stay as they are, so a step that runs twice, late or
-// beside another run has one effect. A node that a later command wrote keeps
-// what that command wrote.
+// beside another run has one effect. The events must be those of the journal,
+// too: after a restore the same numbers stand for others. A node that a later
+// command wrote keeps what that command wrote.
 func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error) {
 	var out StepResult
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
@@ -227,10 +236,14 @@ func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error)
 		if err != nil {
 			return err
 		}
-		if in.To > t.Seq && t.AppliedSeq == in.From {
-			return fmt.Errorf("task %d: step to %d is ahead of the journal at %d", in.TaskID, in.To, t.Seq)
-		}
 		applied := t.AppliedSeq == in.From
+		diverged := false
+		if applied {
+			if diverged, err = t.diverged(ctx, tx, in); err != nil {
+				return err
+			}
+			applied = !diverged
+		}
 		if applied {
 			if err := s.writeChanges(ctx, tx, t, in.Changes); err != nil {
 				return err
@@ -241,10 +254,35 @@ func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error)
 			}
 		}
 		out, err = t.result(ctx, tx)
-		out.Applied = applied
+		out.Applied, out.Diverged = applied, diverged
 		return err
 	})
 	return out, err
+}
+
+// diverged reports whether the journal of the locked task, whose rows are at
+// in.From, holds other events than the step applies.
+func (t *lockedTask) diverged(ctx context.Context, tx pgx.Tx, in StepInput) (bool, error) {
+	switch {
+	case len(in.Events) == 0 && in.To > t.Seq:
+		return false, fmt.Errorf("task %d: step to %d is ahead of the journal at %d", in.TaskID, in.To, t.Seq)
+	case len(in.Events) == 0:
+		return false, nil
+	case in.To > t.Seq:
+		return true, nil
+	}
+	journal, err := journalBetween(ctx, tx, t.ID, in.From, in.To)
+	if err != nil {
+		return false, err
+	}
+	return !slices.EqualFunc(journal, in.Events, sameEvent), nil
+}
+
+// sameEvent compares what steps follow from: not the words of a person, which
+// runs never see, and not the end of a lease, which its holder moves.
+func sameEvent(a, b pipeline.Event) bool {
+	return a.Seq == b.Seq && a.Kind == b.Kind && a.Node == b.Node && a.Iteration == b.Iteration && a.Actor == b.Actor &&
+		a.Claim == b.Claim && a.Outcome == b.Outcome && slices.Equal(a.Skipped, b.Skipped) && slices.Equal(a.Returned, b.Returned)
 }
 
 func (s *Store) writeChanges(ctx context.Context, tx pgx.Tx, t *lockedTask, changes []pipeline.Change) error {

@@ -3,8 +3,10 @@ package store_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -323,7 +325,45 @@ func TestAStepAppliesOnce(t *testing.T) {
 	applied.Range(func(any, any) bool { n++; return true })
 	require.Equal(t, 1, n)
 	_, err = b.Store.ApplyStep(ctx, store.StepInput{TaskID: id, From: 3, To: 9})
-	require.Error(t, err, "a step ahead of the journal is a bug")
+	require.Error(t, err, "a run of an older release does not know what diverged means: it waits")
+	b.checked()
+}
+
+func TestAStepOfAnotherPastChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	b.claim(b.Contributors[0], pipeline.KindSubtask)
+	l, err := b.Store.LoadTask(ctx, id)
+	require.NoError(t, err)
+	journal, err := b.Store.LoadEvents(ctx, id, l.State.Seq, 10)
+	require.NoError(t, err)
+	require.NotEmpty(t, journal)
+	step := func(events []pipeline.Event) store.StepResult {
+		out, err := b.Store.ApplyStep(ctx, store.StepInput{
+			TaskID: id, From: l.State.Seq, To: l.State.Seq + int64(len(events)), Events: events,
+			Changes: []pipeline.Change{{Seq: 99, Node: pipeline.NodeState{Key: l.State.Nodes[0].Key, Status: task.NodeFinished}}},
+		})
+		require.NoError(t, err)
+		return out
+	}
+	longer := append(slices.Clone(journal), pipeline.Event{Seq: l.Seq + 1, Kind: pipeline.EventSubmit})
+	other := slices.Clone(journal)
+	other[len(other)-1].Claim = "5f9c0a52-94a3-4f5c-9f5e-2f8b6f0d2a11"
+	for name, events := range map[string][]pipeline.Event{"longer than the journal": longer, "with another event in it": other} {
+		out := step(events)
+		require.True(t, out.Diverged, name)
+		require.False(t, out.Applied, name)
+		require.Equal(t, l.State.Seq, out.AppliedSeq, name)
+	}
+	after, err := b.Store.LoadTask(ctx, id)
+	require.NoError(t, err)
+	require.Equal(t, l.State, after.State)
+	journal[0].LeaseEnds = journal[0].LeaseEnds.Add(time.Minute) // renewed meanwhile
+	out, err := b.Store.ApplyStep(ctx, store.StepInput{TaskID: id, From: l.State.Seq, To: l.Seq, Events: journal})
+	require.NoError(t, err)
+	require.True(t, out.Applied)
 	b.checked()
 }
 
