@@ -1,3 +1,4 @@
+import { chunk } from '@/lib/chunk';
 import '@mantine/core/styles.css';
 import './app/app.css';
 import { MantineProvider } from '@mantine/core';
@@ -15,7 +16,7 @@ import { ConfirmDialogs } from './ui/ConfirmDialog';
 watchSession(() => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey }));
 
 // Not part of the first load: what is told before it is there, it shows when it comes.
-const News = lazy(() => import('./app/News'));
+const News = lazy(chunk(() => import('./app/News')));
 
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no #root');

@@ -7,12 +7,13 @@ import { belonging } from '@/features/session/belonging';
 import { MeProvider, meQuery, projectsQuery } from '@/features/session/me';
 import { useSession, wasInside } from '@/features/session/session';
 import { loginPath } from '@/features/session/target';
+import { chunk } from '@/lib/chunk';
 import { recentOf } from '@/lib/recent';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { Logo } from '@/ui/Logo';
 import { Frame } from './frame/Frame';
 
-const loadLogin = () => import('@/features/session/LostSession');
+const loadLogin = chunk(() => import('@/features/session/LostSession'));
 const LostSession = lazy(loadLogin);
 /** A session that is lost later must not have to wait for code, which a new release may have replaced. */
 const loadLoginAfterMs = 5000;

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, lazyRouteComponent, Outlet } from '@tanstack/react-router';
+import { chunk } from '@/lib/chunk';
 import { NotFound, RouteError } from './errors';
 
 export const rootRoute = createRootRoute({
@@ -11,7 +12,7 @@ export const rootRoute = createRootRoute({
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
-  component: lazyRouteComponent(() => import('./Shell')),
+  component: lazyRouteComponent(chunk(() => import('./Shell'))),
   pendingComponent: () => null,
   errorComponent: RouteError,
 });

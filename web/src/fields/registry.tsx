@@ -1,5 +1,6 @@
 import { Skeleton, Text } from '@mantine/core';
 import { type ComponentType, lazy, Suspense, useId } from 'react';
+import { chunk } from '@/lib/chunk';
 import { Fallback } from '@/ui/Fallback';
 import { fieldLabel, normalField } from './engine/options';
 import { empty } from './engine/value';
@@ -40,7 +41,7 @@ export interface FieldKind {
   blank?: boolean;
 }
 
-const RankingInput = lazy(() => import('./types/RankingInput'));
+const RankingInput = lazy(chunk(() => import('./types/RankingInput')));
 const radios = { group: true, keyed: true, clearable: true };
 
 const registry: Record<string, FieldKind> = {

@@ -1,3 +1,4 @@
+import { chunk } from '@/lib/chunk';
 import type { Definition, Layout } from './definition';
 
 /** Width and height of a node on the canvas, in pixels. */
@@ -13,7 +14,7 @@ export const gap = { below: 76, beside: 48 };
 
 /** Positions of all nodes from top to bottom, by their measured sizes. Loads the layouter when it is first needed. */
 export async function arrange(d: Definition, sizes: ReadonlyMap<string, Size> = new Map()): Promise<Layout> {
-  const { default: dagre } = await import('@dagrejs/dagre');
+  const { default: dagre } = await chunk(() => import('@dagrejs/dagre'))();
   const g = new dagre.graphlib.Graph({ multigraph: false });
   g.setGraph({ rankdir: 'TB', nodesep: gap.beside, ranksep: gap.below, marginx: 0, marginy: 0 });
   g.setDefaultEdgeLabel(() => ({}));

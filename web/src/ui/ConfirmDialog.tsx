@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useSyncExternalStore } from 'react';
+import { chunk } from '@/lib/chunk';
 
 export interface Confirmation {
   title: string;
@@ -43,7 +44,7 @@ export function confirm(what: Confirmation): Promise<boolean> {
   });
 }
 
-const Question = lazy(() => import('./ConfirmQuestion'));
+const Question = lazy(chunk(() => import('./ConfirmQuestion')));
 
 /** Where confirm() shows its questions. The app has one. */
 export function ConfirmDialogs() {

@@ -1,8 +1,9 @@
 import { lazy, Suspense } from 'react';
+import { chunk } from '@/lib/chunk';
 import { Fallback } from './Fallback';
 import classes from './Markdown.module.css';
 
-const Rendered = lazy(() => import('./MarkdownRendered'));
+const Rendered = lazy(chunk(() => import('./MarkdownRendered')));
 
 /**
  * Markdown that somebody wrote, made harmless: no HTML, no scripts, links to the web only, images as links. Until the

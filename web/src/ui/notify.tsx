@@ -1,7 +1,8 @@
 import { asAPIError } from '@/api';
+import { chunk } from '@/lib/chunk';
 
 /** Loaded when there is the first news: the frame itself has none. */
-const load = () => import('@mantine/notifications').then((m) => m.notifications);
+const load = chunk(() => import('@mantine/notifications').then((m) => m.notifications));
 
 /** Short news at the edge of the page. What needs an answer stands in the page instead. */
 export const notify = {

@@ -2,6 +2,7 @@ import { AppShell } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { Outlet, useLocation, useRouterState } from '@tanstack/react-router';
 import { lazy, type RefObject, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { chunk } from '@/lib/chunk';
 import classes from './Frame.module.css';
 import { Header } from './Header';
 import { Nav } from './Nav';
@@ -9,9 +10,9 @@ import { Notices } from './Notices';
 import { useFrameHotkeys } from './useFrameHotkeys';
 import { useFramePrefs } from './useFramePrefs';
 
-const loadPalette = () => import('./Palette');
+const loadPalette = chunk(() => import('./Palette'));
 const Palette = lazy(loadPalette);
-const HotkeySheet = lazy(() => import('./HotkeySheet'));
+const HotkeySheet = lazy(chunk(() => import('./HotkeySheet')));
 
 type Over = 'palette' | 'keys' | null;
 

@@ -3,6 +3,7 @@ import IconLayoutSidebar from '@tabler/icons-react/dist/esm/icons/IconLayoutSide
 import IconSearch from '@tabler/icons-react/dist/esm/icons/IconSearch.mjs';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
+import { chunk } from '@/lib/chunk';
 import { ariaKeys } from '@/lib/hotkeys';
 import { Hotkey } from '@/ui/Hotkey';
 import { Logo } from '@/ui/Logo';
@@ -10,8 +11,8 @@ import { AccountFace, ProjectName } from './faces';
 import classes from './Header.module.css';
 
 // Menus bring a third of the frame's code: it follows the first page.
-const AccountMenu = lazy(() => import('./AccountMenu'));
-const ProjectSwitcher = lazy(() => import('./ProjectSwitcher'));
+const AccountMenu = lazy(chunk(() => import('./AccountMenu')));
+const ProjectSwitcher = lazy(chunk(() => import('./ProjectSwitcher')));
 
 interface Props {
   /** The navigation over the page, on narrow screens. */

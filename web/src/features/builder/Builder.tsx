@@ -5,6 +5,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo, useReducer, useRef, useState } from 'react';
 import { PipelineFrame } from '@/features/pipelines/PipelineFrame';
 import { useMe } from '@/features/session/me';
+import { chunk } from '@/lib/chunk';
 import { useHotkeys } from '@/lib/hotkeys';
 import type { Definition } from '@/pipeline/definition';
 import { type Action, begin, type Doc, reduce, type Selection } from '@/pipeline/history';
@@ -28,7 +29,7 @@ import { useCheck } from './useCheck';
 import { Workspace } from './Workspace';
 import { YamlDialog } from './Yaml';
 
-const Preview = lazy(() => import('./Preview'));
+const Preview = lazy(chunk(() => import('./Preview')));
 
 interface Props {
   polled: Draft;

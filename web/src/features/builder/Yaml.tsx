@@ -2,12 +2,13 @@ import { Alert, Anchor, Button, Group, List, Modal, Skeleton, Stack, Text } from
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { asAPIError, body, exportPipeline, parseDefinition } from '@/api';
+import { chunk } from '@/lib/chunk';
 import type { Definition } from '@/pipeline/definition';
 import { normalize } from '@/pipeline/normalize';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { useBuilder } from './state/context';
 
-const YamlEditor = lazy(() => import('./YamlEditor'));
+const YamlEditor = lazy(chunk(() => import('./YamlEditor')));
 
 interface Props {
   opened: boolean;

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '@/app/root';
+import { chunk } from '@/lib/chunk';
 
 export const sessionRoutes = [
   createRoute({
@@ -7,11 +8,11 @@ export const sessionRoutes = [
     path: '/login',
     /** Where to go afterwards; safeTarget judges it. */
     validateSearch: (search): { to?: string } => (typeof search.to === 'string' ? { to: search.to } : {}),
-    component: lazyRouteComponent(() => import('./LoginPage')),
+    component: lazyRouteComponent(chunk(() => import('./LoginPage'))),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/invite',
-    component: lazyRouteComponent(() => import('./InvitePage')),
+    component: lazyRouteComponent(chunk(() => import('./InvitePage'))),
   }),
 ] as const;

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { shellRoute } from '@/app/root';
+import { chunk } from '@/lib/chunk';
 import { type Filters, parseFilters } from './filters';
 
 /** The list's filters, and the task that the side panel shows. */
@@ -15,16 +16,16 @@ export const tasksRoutes = [
       const open = Number(raw.open);
       return Number.isSafeInteger(open) && open > 0 ? { ...parseFilters(raw), open } : parseFilters(raw);
     },
-    component: lazyRouteComponent(() => import('./TasksPage')),
+    component: lazyRouteComponent(chunk(() => import('./TasksPage'))),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/tasks/$taskId',
-    component: lazyRouteComponent(() => import('./TaskPage')),
+    component: lazyRouteComponent(chunk(() => import('./TaskPage'))),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/pipelines/$pipelineId/waiting',
-    component: lazyRouteComponent(() => import('./WaitingPage')),
+    component: lazyRouteComponent(chunk(() => import('./WaitingPage'))),
   }),
 ] as const;

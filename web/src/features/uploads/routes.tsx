@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { shellRoute } from '@/app/root';
+import { chunk } from '@/lib/chunk';
 
 export const uploadsRoutes = [
   createRoute({
@@ -8,6 +9,6 @@ export const uploadsRoutes = [
     /** The upload whose rows are open. */
     validateSearch: (raw: Record<string, unknown>): { open?: string } =>
       typeof raw.open === 'string' && /^[0-9a-f-]{36}$/i.test(raw.open) ? { open: raw.open } : {},
-    component: lazyRouteComponent(() => import('./UploadsPage')),
+    component: lazyRouteComponent(chunk(() => import('./UploadsPage'))),
   }),
 ] as const;

@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { asAPIError, type Work } from '@/api';
 import { useMe } from '@/features/session/me';
+import { chunk } from '@/lib/chunk';
 import { EmptyState } from '@/ui/EmptyState';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { Page } from '@/ui/Page';
@@ -12,7 +13,7 @@ import { workQuery } from './queries';
 import { SubtaskWork } from './SubtaskWork';
 import { useClaimNode } from './useReclaim';
 
-const ReviewWork = lazy(() => import('@/features/review/ReviewWork').then((m) => ({ default: m.ReviewWork })));
+const ReviewWork = lazy(chunk(() => import('@/features/review/ReviewWork').then((m) => ({ default: m.ReviewWork }))));
 
 /** What the person holds: a subtask to do, or a review. */
 export default function ClaimPage() {

@@ -6,6 +6,7 @@ import { live } from '@/app/query';
 import { queuesQuery } from '@/features/home/queries';
 import { most } from '@/features/home/queues';
 import { PipelineFrame } from '@/features/pipelines/PipelineFrame';
+import { chunk } from '@/lib/chunk';
 import { RowsSkeleton } from '@/ui/PageSkeleton';
 import { Section } from '@/ui/Section';
 import type { Role } from './queries';
@@ -14,7 +15,9 @@ import { HeldList } from './queue/HeldList';
 import { QueuePanel } from './queue/QueuePanel';
 import type { QueueSearch } from './routes';
 
-const ReviewQueue = lazy(() => import('@/features/review/ReviewQueue').then((m) => ({ default: m.ReviewQueue })));
+const ReviewQueue = lazy(
+  chunk(() => import('@/features/review/ReviewQueue').then((m) => ({ default: m.ReviewQueue }))),
+);
 
 /** One pipeline's work: the queue of a role, what one holds of it, and the way to a certain task. */
 export default function QueuePage() {

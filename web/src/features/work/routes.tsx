@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { shellRoute } from '@/app/root';
+import { chunk } from '@/lib/chunk';
 
 export interface QueueSearch {
   role?: 'contributor' | 'reviewer';
@@ -22,18 +23,18 @@ export const workRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/work',
-    component: lazyRouteComponent(() => import('./QueuesPage')),
+    component: lazyRouteComponent(chunk(() => import('./QueuesPage'))),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/pipelines/$pipelineId/work',
     validateSearch: queueSearch,
-    component: lazyRouteComponent(() => import('./QueuePage')),
+    component: lazyRouteComponent(chunk(() => import('./QueuePage'))),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/claims/$claimId',
-    component: lazyRouteComponent(() => import('./ClaimPage')),
+    component: lazyRouteComponent(chunk(() => import('./ClaimPage'))),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
@@ -42,11 +43,11 @@ export const workRoutes = [
       const pipeline = Number(search.pipeline);
       return Number.isSafeInteger(pipeline) && pipeline > 0 ? { pipeline } : {};
     },
-    component: lazyRouteComponent(() => import('./HistoryPage')),
+    component: lazyRouteComponent(chunk(() => import('./HistoryPage'))),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/history/$submissionId',
-    component: lazyRouteComponent(() => import('./SubmissionPage')),
+    component: lazyRouteComponent(chunk(() => import('./SubmissionPage'))),
   }),
 ] as const;

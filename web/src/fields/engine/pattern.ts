@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import { chunk } from '@/lib/chunk';
 import { bytes } from './count';
 import type { Condition, Field } from './types';
 
@@ -28,7 +29,7 @@ export function needsPatterns(fields: readonly Field[]): boolean {
 /** RE2 is a large library: loaded when a form has a pattern. Until then patterns match nothing and refuse nothing. */
 export async function loadPatterns(fields?: readonly Field[]): Promise<void> {
   if (engine || (fields && !needsPatterns(fields))) return;
-  engine = (await import('re2js')).RE2JS;
+  engine = (await chunk(() => import('re2js'))()).RE2JS;
 }
 
 export function patternsLoaded(): boolean {

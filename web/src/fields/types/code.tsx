@@ -1,5 +1,6 @@
 import { Box, Group, Select, Text, Textarea } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
+import { chunk } from '@/lib/chunk';
 import { Fallback } from '@/ui/Fallback';
 import { fieldLabel } from '../engine/options';
 import type { DisplayProps, InputProps } from '../props';
@@ -8,7 +9,7 @@ import type { CodeEditorProps } from './CodeEditor';
 import { Limits } from './Limits';
 import { asText } from './text';
 
-const Lazy = lazy(() => import('./CodeEditor'));
+const Lazy = lazy(chunk(() => import('./CodeEditor')));
 
 /** The editor; until it has come, a plain one that already takes what is typed. */
 export function Code(p: CodeEditorProps) {

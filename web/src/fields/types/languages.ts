@@ -1,38 +1,91 @@
 import type { Extension } from '@uiw/react-codemirror';
+import { chunk } from '@/lib/chunk';
 
 type Load = () => Promise<Extension>;
 
 const legacy =
   (load: () => Promise<unknown>, name: string): Load =>
   async () => {
-    const [{ StreamLanguage }, mode] = await Promise.all([import('@codemirror/language'), load()]);
+    const [{ StreamLanguage }, mode] = await Promise.all([chunk(() => import('@codemirror/language'))(), load()]);
     return StreamLanguage.define((mode as Record<string, Parameters<typeof StreamLanguage.define>[0]>)[name] as never);
   };
 
 /** Languages that are highlighted; each is loaded when a field has it. */
 const languages: Record<string, Load> = {
-  javascript: async () => (await import('@codemirror/lang-javascript')).javascript({ jsx: true }),
-  typescript: async () => (await import('@codemirror/lang-javascript')).javascript({ jsx: true, typescript: true }),
-  json: async () => (await import('@codemirror/lang-json')).json(),
-  python: async () => (await import('@codemirror/lang-python')).python(),
-  yaml: async () => (await import('@codemirror/lang-yaml')).yaml(),
-  go: legacy(() => import('@codemirror/legacy-modes/mode/go'), 'go'),
-  rust: legacy(() => import('@codemirror/legacy-modes/mode/rust'), 'rust'),
-  shell: legacy(() => import('@codemirror/legacy-modes/mode/shell'), 'shell'),
-  sql: legacy(() => import('@codemirror/legacy-modes/mode/sql'), 'standardSQL'),
-  c: legacy(() => import('@codemirror/legacy-modes/mode/clike'), 'c'),
-  cpp: legacy(() => import('@codemirror/legacy-modes/mode/clike'), 'cpp'),
-  java: legacy(() => import('@codemirror/legacy-modes/mode/clike'), 'java'),
-  csharp: legacy(() => import('@codemirror/legacy-modes/mode/clike'), 'csharp'),
-  kotlin: legacy(() => import('@codemirror/legacy-modes/mode/clike'), 'kotlin'),
-  ruby: legacy(() => import('@codemirror/legacy-modes/mode/ruby'), 'ruby'),
-  css: legacy(() => import('@codemirror/legacy-modes/mode/css'), 'css'),
-  html: legacy(() => import('@codemirror/legacy-modes/mode/xml'), 'html'),
-  xml: legacy(() => import('@codemirror/legacy-modes/mode/xml'), 'xml'),
-  toml: legacy(() => import('@codemirror/legacy-modes/mode/toml'), 'toml'),
-  dockerfile: legacy(() => import('@codemirror/legacy-modes/mode/dockerfile'), 'dockerFile'),
-  lua: legacy(() => import('@codemirror/legacy-modes/mode/lua'), 'lua'),
-  r: legacy(() => import('@codemirror/legacy-modes/mode/r'), 'r'),
+  javascript: async () => (await chunk(() => import('@codemirror/lang-javascript'))()).javascript({ jsx: true }),
+  typescript: async () =>
+    (await chunk(() => import('@codemirror/lang-javascript'))()).javascript({ jsx: true, typescript: true }),
+  json: async () => (await chunk(() => import('@codemirror/lang-json'))()).json(),
+  python: async () => (await chunk(() => import('@codemirror/lang-python'))()).python(),
+  yaml: async () => (await chunk(() => import('@codemirror/lang-yaml'))()).yaml(),
+  go: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/go')),
+    'go',
+  ),
+  rust: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/rust')),
+    'rust',
+  ),
+  shell: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/shell')),
+    'shell',
+  ),
+  sql: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/sql')),
+    'standardSQL',
+  ),
+  c: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/clike')),
+    'c',
+  ),
+  cpp: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/clike')),
+    'cpp',
+  ),
+  java: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/clike')),
+    'java',
+  ),
+  csharp: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/clike')),
+    'csharp',
+  ),
+  kotlin: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/clike')),
+    'kotlin',
+  ),
+  ruby: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/ruby')),
+    'ruby',
+  ),
+  css: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/css')),
+    'css',
+  ),
+  html: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/xml')),
+    'html',
+  ),
+  xml: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/xml')),
+    'xml',
+  ),
+  toml: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/toml')),
+    'toml',
+  ),
+  dockerfile: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/dockerfile')),
+    'dockerFile',
+  ),
+  lua: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/lua')),
+    'lua',
+  ),
+  r: legacy(
+    chunk(() => import('@codemirror/legacy-modes/mode/r')),
+    'r',
+  ),
 };
 
 const aliases: Record<string, string> = {

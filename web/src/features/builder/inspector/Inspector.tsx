@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Kbd, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconCopy, IconTrash } from '@tabler/icons-react';
 import { lazy, Suspense, useEffect } from 'react';
+import { chunk } from '@/lib/chunk';
 import { labelOf, type PipelineNode } from '@/pipeline/definition';
 import { placeOf, problemsAt } from '@/pipeline/problems';
 import { kindLabels } from '../canvas/StepNode';
@@ -12,8 +13,8 @@ import { EndsPanel, ReviewPanel } from './ReviewPanel';
 import { SubtaskPanel } from './SubtaskPanel';
 
 // The largest panels come with the first look, or when the browser has nothing else to do.
-const loadField = () => import('./FieldPanel');
-const loadEdge = () => import('./EdgePanel');
+const loadField = chunk(() => import('./FieldPanel'));
+const loadEdge = chunk(() => import('./EdgePanel'));
 const FieldPanel = lazy(() => loadField().then((m) => ({ default: m.FieldPanel })));
 const EdgePanel = lazy(() => loadEdge().then((m) => ({ default: m.EdgePanel })));
 

@@ -1,9 +1,10 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
 import { lazy, Suspense } from 'react';
+import { chunk } from '@/lib/chunk';
 import type { Field } from '@/pipeline/definition';
 import { AreaPart, PartBox, Section, TextPart } from './controls';
 
-const FieldInput = lazy(() => import('@/fields/registry').then((m) => ({ default: m.FieldInput })));
+const FieldInput = lazy(chunk(() => import('@/fields/registry').then((m) => ({ default: m.FieldInput }))));
 
 interface Props {
   field: Field;

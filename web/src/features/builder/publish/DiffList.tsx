@@ -1,10 +1,11 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { lazy, Suspense, useMemo } from 'react';
+import { chunk } from '@/lib/chunk';
 import { type Change, diff } from '@/pipeline/diff';
 import { grouped } from '@/pipeline/grouped';
 import { DotBadge } from '../DotBadge';
 
-const WordDiff = lazy(() => import('@/ui/WordDiff').then((m) => ({ default: m.WordDiff })));
+const WordDiff = lazy(chunk(() => import('@/ui/WordDiff').then((m) => ({ default: m.WordDiff }))));
 
 const colors: Record<Change['kind'], string> = { added: 'teal', removed: 'red', changed: 'blue', moved: 'gray' };
 

@@ -1,8 +1,9 @@
 import { Skeleton } from '@mantine/core';
 import { type ComponentProps, lazy, Suspense, useMemo } from 'react';
+import { chunk } from '@/lib/chunk';
 import { diff } from '@/pipeline/diff';
 
-const DiffList = lazy(() => import('./DiffList'));
+const DiffList = lazy(chunk(() => import('./DiffList')));
 
 /** What turns one definition into another. It comes when it is looked at. */
 export function DiffView(props: ComponentProps<typeof DiffList>) {
