@@ -220,7 +220,7 @@ func (rd *Reader) Middleware(api huma.API, check func(body []byte) error) func(h
 		described := ctx.Operation().RequestBody
 		r, w := humachi.Unwrap(ctx)
 		if described == nil || !described.Required && r.ContentLength == 0 {
-			next(ctx)
+			next(&readContext{humaContext: ctx, body: ctx.BodyReader()})
 			return
 		}
 		body, err := rd.Read(w, r, ctx.Operation().MaxBodyBytes-1)
@@ -272,6 +272,12 @@ type readContext struct {
 
 // BodyReader returns the body.
 func (c *readContext) BodyReader() io.Reader { return c.body }
+
+// SetReadDeadline does nothing: the body is here already. huma's deadline for
+// reading it would go on while the operation works, and when it passes
+// net/http takes the caller for gone: it cancels this request and all later
+// ones of the connection.
+func (c *readContext) SetReadDeadline(time.Time) error { return nil }
 
 // Unwrap returns the context that it stands for.
 func (c *readContext) Unwrap() huma.Context { return c.humaContext }
