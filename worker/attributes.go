@@ -41,6 +41,29 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace stri
 	}
 }
 
+// attributesMissing reports whether Temporal refused a call because it does not
+// know how the runs are labelled: its namespace was made anew.
+func attributesMissing(err error) bool {
+	invalid, ok := errors.AsType[*serviceerror.InvalidArgument](err)
+	return ok && strings.Contains(invalid.Message, "search attribute")
+}
+
+// relabel registers the search attributes again whenever they are missed, until
+// ctx ends.
+func relabel(ctx context.Context, d Deps, missed <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-missed:
+		}
+		d.Logger.Warn("Temporal does not know the search attributes of the runs any more; they are registered again.")
+		if EnsureSearchAttributes(ctx, d.Client, d.Namespace, d.Logger) != nil {
+			return // only because ctx has ended
+		}
+	}
+}
+
 // attributesAreKnown asks by using them. Any other trouble is not theirs.
 func attributesAreKnown(ctx context.Context, c client.Client, namespace string) (bool, error) {
 	if ctx.Err() != nil {

@@ -19,6 +19,7 @@ const (
 
 // newBreaker keeps the dispatcher away from a Temporal that is down or full.
 func newBreaker(log *slog.Logger, m *metrics) *gobreaker.CircuitBreaker[outcome] {
+	m.breaker.Set(float64(gobreaker.StateClosed)) // one of before may have ended open
 	return gobreaker.NewCircuitBreaker[outcome](gobreaker.Settings{
 		Name:         "temporal",
 		MaxRequests:  1,
@@ -28,6 +29,9 @@ func newBreaker(log *slog.Logger, m *metrics) *gobreaker.CircuitBreaker[outcome]
 		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			m.breaker.Set(float64(to))
+			if from == gobreaker.StateClosed {
+				m.trips.Inc()
+			}
 			log.Warn("The dispatcher's breaker moved.", "from", from.String(), "to", to.String())
 		},
 	})

@@ -39,7 +39,6 @@ type Outbox interface {
 	DoneOutbox(ctx context.Context, ids []int64) error
 	RetryOutbox(ctx context.Context, id int64, in time.Duration, cause string) error
 	GiveBackOutbox(ctx context.Context, ids []int64) error
-	OutboxStats(ctx context.Context) (store.OutboxStats, error)
 	LoadTask(ctx context.Context, taskID int64) (store.LoadedTask, error)
 }
 

@@ -36,14 +36,17 @@ type dispatcher struct {
 	deliver deliverer
 	breaker *gobreaker.CircuitBreaker[outcome]
 	wake    <-chan struct{}
+	// missed hears of every delivery that was refused because Temporal does not
+	// know the search attributes; nil tells nobody.
+	missed  chan<- struct{}
 	log     *slog.Logger
 	metrics *metrics
 }
 
-func newDispatcher(d Deps, b *gobreaker.CircuitBreaker[outcome], m *metrics) *dispatcher {
+func newDispatcher(d Deps, b *gobreaker.CircuitBreaker[outcome], missed chan<- struct{}, m *metrics) *dispatcher {
 	return &dispatcher{
 		outbox: d.Store, deliver: newDeliverer(d), breaker: b,
-		wake: d.Wake, log: d.Logger, metrics: m,
+		wake: d.Wake, missed: missed, log: d.Logger, metrics: m,
 	}
 }
 

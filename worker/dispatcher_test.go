@@ -211,6 +211,7 @@ func TestAnOutageOpensTheBreakerAndNothingIsLost(t *testing.T) {
 				require.Less(t, len(b.runs.made()), 80, "it does not hammer a Temporal that is down")
 				require.Equal(t, 100, out.left())
 				require.Positive(t, value(t, b.metrics.breaker))
+				require.InDelta(t, 1, value(t, b.metrics.trips), 0, "an outage is one trip, however often it is tried")
 				b.serve(3 * time.Minute)
 				require.Zero(t, out.left())
 				require.Zero(t, value(t, b.metrics.breaker))
@@ -229,7 +230,10 @@ func TestARefusedDeliveryIsKeptAndSlowsDown(t *testing.T) {
 			}
 			return nil
 		}})
+		missed := make(chan struct{}, 1)
+		b.missed = missed
 		b.serve(time.Hour)
+		require.Len(t, missed, 1, "nobody registers the search attributes again")
 		require.Zero(t, out.left())
 		require.Len(t, out.delays, 5)
 		require.Contains(t, out.causes[0], "search attribute")

@@ -110,10 +110,6 @@ func (f *fakeOutbox) GiveBackOutbox(_ context.Context, ids []int64) error {
 	return nil
 }
 
-func (f *fakeOutbox) OutboxStats(context.Context) (store.OutboxStats, error) {
-	return store.OutboxStats{Rows: int64(f.left()), Oldest: time.Minute, Lagging: 2}, nil
-}
-
 func (f *fakeOutbox) LoadTask(_ context.Context, id int64) (store.LoadedTask, error) {
 	return f.load(id)
 }

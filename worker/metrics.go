@@ -6,34 +6,50 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the worker's own; the SDK's come with NewClient.
+// metrics are the worker's own; the SDK's come with NewClient. How the product
+// stands as a whole is told by every process, so that it is told without a
+// worker, too: that is not here.
 type metrics struct {
-	rows       prometheus.Gauge
-	oldest     prometheus.Gauge
-	lagging    prometheus.Gauge
 	breaker    prometheus.Gauge
+	trips      prometheus.Counter
 	temporal   prometheus.Gauge
 	deliveries *prometheus.CounterVec
+	delay      *prometheus.HistogramVec
 	rung       prometheus.Counter
 }
+
+// Labels of delay: what people do, and what starts runs, which waits for its
+// rate.
+const (
+	delayOfEvents = "event"
+	delayOfStarts = "start"
+)
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "taskloom", Name: name, Help: help})
 	}
-	m := &metrics{
-		rows:     gauge("outbox_rows", "Events that Temporal has not been told yet."),
-		oldest:   gauge("outbox_oldest_seconds", "Age of the oldest of them."),
-		lagging:  gauge("tasks_lagging", "Tasks with events whose consequences are not written yet."),
-		breaker:  gauge("dispatch_breaker_state", "0 closed, 1 trying, 2 open: nothing is delivered."),
-		temporal: gauge("worker_temporal_up", "1 when this worker serves and Temporal answers."),
-		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "taskloom", Name: "deliveries_total", Help: "Outbox rows by what became of them.",
-		}, []string{"result"}),
-		rung: prometheus.NewCounter(prometheus.CounterOpts{
-			Namespace: "taskloom", Name: "tasks_rung_total", Help: "Tasks that the reconciler had to ring.",
-		}),
+	counter := func(name, help string) prometheus.CounterOpts {
+		return prometheus.CounterOpts{Namespace: "taskloom", Name: name, Help: help}
 	}
-	return m, errors.Join(reg.Register(m.rows), reg.Register(m.oldest), reg.Register(m.lagging), reg.Register(m.breaker),
-		reg.Register(m.temporal), reg.Register(m.deliveries), reg.Register(m.rung))
+	m := &metrics{
+		breaker:    gauge("dispatch_breaker_state", "State of the dispatcher's breaker: 0 closed, 1 trying, 2 open and nothing is delivered."),
+		trips:      prometheus.NewCounter(counter("dispatch_breaker_trips_total", "How often the dispatcher's breaker opened after it was closed, in times.")),
+		temporal:   gauge("worker_temporal_up", "1 when this worker serves and Temporal answers, 0 when not."),
+		deliveries: prometheus.NewCounterVec(counter("deliveries_total", "Outbox rows and rings of uploads by what became of them, in rows."), []string{"result"}),
+		delay: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "taskloom", Name: "delivery_delay_seconds",
+			Help:    "Time from the commit of an event to Temporal's answer that it has it, in seconds, by the clocks of Postgres and of the worker.",
+			Buckets: []float64{.01, .025, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 300, 900},
+		}, []string{"kind"}),
+		rung: prometheus.NewCounter(counter("tasks_rung_total", "Tasks that lagged so long that the reconciler had to ring their runs, in tasks.")),
+	}
+	for _, o := range []outcome{delivered, settled, restarted, heldBack, unavailable, refused} {
+		m.deliveries.WithLabelValues(string(o)) // from zero on, for rates
+	}
+	for _, kind := range []string{delayOfEvents, delayOfStarts} {
+		m.delay.WithLabelValues(kind)
+	}
+	return m, errors.Join(reg.Register(m.breaker), reg.Register(m.trips), reg.Register(m.temporal), reg.Register(m.deliveries),
+		reg.Register(m.delay), reg.Register(m.rung))
 }

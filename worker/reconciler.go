@@ -4,22 +4,15 @@ import (
 	"context"
 	"log/slog"
 	"time"
-
-	"github.com/taskloom/taskloom/internal/store"
 )
 
-const (
-	// ringAtOnce bounds one round, so that a lost cluster comes back at the
-	// dispatcher's pace.
-	ringAtOnce = 1000
-	// observeEvery is how fresh the outbox metrics are.
-	observeEvery = 5 * time.Second
-)
+// ringAtOnce bounds one round, so that a lost cluster comes back at the
+// dispatcher's pace.
+const ringAtOnce = 1000
 
 // reconcileStore is the part of Store that the reconciler uses.
 type reconcileStore interface {
 	Reconcile(ctx context.Context, limit int) (int, error)
-	OutboxStats(ctx context.Context) (store.OutboxStats, error)
 }
 
 // reconciler is the net below the outbox: whatever was lost on the way, a
@@ -33,17 +26,14 @@ type reconciler struct {
 
 // run works until ctx ends. Errors are logged: the next round comes anyway.
 func (r reconciler) run(ctx context.Context) {
-	rings, looks := time.NewTicker(r.every), time.NewTicker(observeEvery)
+	rings := time.NewTicker(r.every)
 	defer rings.Stop()
-	defer looks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-rings.C:
 			r.ring(ctx)
-		case <-looks.C:
-			r.observe(ctx)
 		}
 	}
 }
@@ -60,14 +50,4 @@ func (r reconciler) ring(ctx context.Context) {
 		r.metrics.rung.Add(float64(n))
 		r.log.Info("Lagging tasks were rung.", "tasks", n)
 	}
-}
-
-func (r reconciler) observe(ctx context.Context) {
-	s, err := r.store.OutboxStats(ctx)
-	if err != nil {
-		return // the gauges keep their last value, the other loops log the outage
-	}
-	r.metrics.rows.Set(float64(s.Rows))
-	r.metrics.oldest.Set(s.Oldest.Seconds())
-	r.metrics.lagging.Set(float64(s.Lagging))
 }

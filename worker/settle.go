@@ -9,6 +9,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -69,11 +70,18 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 		switch r.outcome {
 		case delivered, settled, restarted:
 			done = append(done, row.ID)
+			d.metrics.delay.WithLabelValues(delayOf(row)).Observe(max(0, time.Since(row.CreatedAt).Seconds()))
 		case heldBack:
 			back = append(back, row.ID)
 		case unavailable:
 			failed = append(failed, d.retry(ctx, row, r.err, outageFirst, outageLast))
 		case refused:
+			if attributesMissing(r.err) {
+				select {
+				case d.missed <- struct{}{}:
+				default: // it is known already
+				}
+			}
 			d.log.Error("Temporal refuses a delivery; it is kept and tried again.",
 				"task", row.TaskID, "event", row.Event.Seq, "attempt", row.Attempts, "error", r.err)
 			failed = append(failed, d.retry(ctx, row, r.err, refusedFirst, refusedLast))
@@ -89,6 +97,14 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 		d.log.Warn("Outbox rows are not settled; they will be delivered again.", "error", err)
 	}
 	return len(back) > 0
+}
+
+// delayOf labels how long a row took.
+func delayOf(row store.Delivery) string {
+	if row.Event.Kind == pipeline.EventCreate {
+		return delayOfStarts
+	}
+	return delayOfEvents
 }
 
 func (d *dispatcher) retry(ctx context.Context, row store.Delivery, cause error, first, last time.Duration) error {

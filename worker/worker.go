@@ -93,7 +93,9 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 	feeding, stopFeeding := context.WithCancel(ctx)
 	var feeders errgroup.Group
 	breaker := newBreaker(d.Logger, m)
-	feeders.Go(func() error { newDispatcher(d, breaker, m).run(feeding); return nil })
+	missed := make(chan struct{}, 1)
+	feeders.Go(func() error { newDispatcher(d, breaker, missed, m).run(feeding); return nil })
+	feeders.Go(func() error { relabel(feeding, d, missed); return nil })
 	feeders.Go(func() error { newUploadLane(d, breaker, m).run(feeding); return nil })
 	feeders.Go(func() error {
 		reconciler{store: d.Store, every: d.ReconcileEvery, log: d.Logger, metrics: m}.run(feeding)

@@ -28,12 +28,14 @@ func localWrite(summary string) workflow.LocalActivityOptions {
 }
 
 // patientWrite is the policy of the same step while Postgres is away: the
-// server repeats it for as long as it takes and the history does not grow.
+// server repeats it for as long as it takes and the history does not grow. The
+// longest pause is half of the minute within which everything works again after
+// an outage.
 func patientWrite(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: 15 * time.Second,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
 		},
 		Summary: summary,
 	}

@@ -28,7 +28,7 @@ type Limits struct {
 func NewLimits(l *limit.Limiter, reg prometheus.Registerer) *Limits {
 	limits := &Limits{limiter: l, unproven: l.Times(limit.Address, unprovenTimes), refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "taskloom_rate_limited_total",
-		Help: "Requests that were refused because a bucket was full.",
+		Help: "Requests that were refused because a bucket was full, in requests.",
 	}, []string{"bucket"})}
 	if l == nil || reg == nil {
 		return limits

@@ -34,13 +34,22 @@ func newRegistry(st *store.Store) *prometheus.Registry {
 		"idle":     func() float64 { return float64(pool.Stat().IdleConns()) },
 	} {
 		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "taskloom_db_connections", Help: "Connections of the pool.",
+			Name: "taskloom_db_connections", Help: "Connections of this process's pool to Postgres by state, in connections; max is how many there may be.",
 			ConstLabels: prometheus.Labels{"state": name},
 		}, read))
 	}
-	reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "taskloom_db_waits_total", Help: "How often somebody had to wait for a connection.",
-	}, func() float64 { return float64(pool.Stat().EmptyAcquireCount()) }))
+	for _, c := range []struct {
+		name, help string
+		read       func() float64
+	}{
+		{"taskloom_db_waits_total", "How often somebody had to wait for a connection of the pool, in times.", func() float64 { return float64(pool.Stat().EmptyAcquireCount()) }},
+		{"taskloom_db_wait_seconds_total", "How long they waited, added up, in seconds: its rate is how many wait at a time.", func() float64 { return pool.Stat().EmptyAcquireWaitTime().Seconds() }},
+		{"taskloom_db_gave_up_total", "How often somebody gave up waiting for a connection of the pool, in times.", func() float64 { return float64(pool.Stat().CanceledAcquireCount()) }},
+		{"taskloom_leases_expired_total", "Leases that this process took back from people who did not end their work in time, in leases; one that the next claimant took over is not among them.", func() float64 { return float64(st.LeasesExpired()) }},
+	} {
+		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help}, c.read))
+	}
+	reg.MustRegister(newVitals(st))
 	return reg
 }
 

@@ -20,6 +20,10 @@ import (
 // flushTimeout is how long the end of a process waits for telemetry.
 const flushTimeout = 5 * time.Second
 
+// databasePatience is how long a request or a step waits for a connection to
+// the database before it is told to come again.
+const databasePatience = 2 * time.Second
+
 // process is what serve and worker have in common: settings, log, database,
 // Temporal, metrics and probes. Neither the database nor Temporal need be
 // there when it starts.
@@ -45,7 +49,7 @@ func (a *app) newProcess(ctx context.Context, name string, needs ...string) (*pr
 	if p.listener, err = listen(ctx, "METRICS_ADDR", c.MetricsAddr); err != nil {
 		return nil, err
 	}
-	p.store, err = store.Open(ctx, c.DatabaseURL.Reveal(), store.Options{MaxConns: c.DatabaseMaxConns})
+	p.store, err = store.Open(ctx, c.DatabaseURL.Reveal(), store.Options{MaxConns: c.DatabaseMaxConns, Patience: databasePatience})
 	if err != nil {
 		return nil, errors.Join(err, p.listener.Close())
 	}

@@ -16,15 +16,17 @@ import (
 // from the journal. Applied is always true.
 func (s *Store) CheckDeadlines(ctx context.Context, taskID int64) (StepResult, error) {
 	var out StepResult
+	var expired int64
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
 		t, err := lockAnyTask(ctx, tx, taskID)
 		if err != nil {
 			return err
 		}
-		moved, err := t.checkDeadlines(ctx, tx)
+		moved, leases, err := t.checkDeadlines(ctx, tx)
 		if err != nil {
 			return err
 		}
+		expired = leases // a transaction may run more than once
 		if moved {
 			if err := t.refresh(ctx, tx); err != nil {
 				return err
@@ -34,8 +36,15 @@ func (s *Store) CheckDeadlines(ctx context.Context, taskID int64) (StepResult, e
 		out.Applied = true
 		return err
 	})
+	if err == nil {
+		s.expired.Add(expired)
+	}
 	return out, err
 }
+
+// LeasesExpired counts the leases that this process took back from people who
+// did not end their work in time, since it started.
+func (s *Store) LeasesExpired() int64 { return s.expired.Load() }
 
 // due is a node whose time is up.
 type due struct {
@@ -47,14 +56,14 @@ type due struct {
 	LeaseEnds *time.Time `db:"lease_expires_at"`
 }
 
-func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx) (moved bool, err error) {
+func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx) (moved bool, leases int64, err error) {
 	rows, _ := tx.Query(ctx, `SELECT key, iteration, claim_id::text, claimed_by, lease_expires_at,
 			coalesce(sla_at <= now(), false) AS late
 		FROM task_nodes WHERE task_id = $1 AND (status = 'claimed' AND lease_expires_at <= now()
 			OR status IN ('available', 'claimed') AND sla_at <= now()) ORDER BY key FOR UPDATE`, t.ID)
 	nodes, err := pgx.CollectRows(rows, pgx.RowToStructByName[due])
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	for _, d := range nodes {
 		e := pipeline.Event{Kind: pipeline.EventExpire, Node: d.Key, Iteration: d.Iteration}
@@ -65,13 +74,16 @@ func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx) (moved bool,
 		if d.Claim != nil {
 			e.Claim, e.Actor = *d.Claim, *d.Holder
 		}
+		if !d.SLA {
+			leases++
+		}
 		seq, err := t.journal(ctx, tx, e, false)
 		if err != nil {
-			return false, err
+			return false, 0, err
 		}
 		if err := t.leaveNode(ctx, tx, d.Key, to, seq, e.Reason); err != nil {
-			return false, err
+			return false, 0, err
 		}
 	}
-	return len(nodes) > 0, nil
+	return len(nodes) > 0, leases, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -49,10 +50,41 @@ func Migrate(ctx context.Context, databaseURL string) (from, to int32, err error
 	if from >= to {
 		return from, from, nil
 	}
-	if err := m.Migrate(ctx); err != nil {
+	if err := migratePatiently(ctx, conn, m); err != nil {
 		return from, from, fmt.Errorf("migrate: %w", err)
 	}
 	return from, to, nil
+}
+
+const (
+	// migrateLockTimeout is how long a migration stands in the way of everybody
+	// who comes after it, while it waits for a lock that somebody holds.
+	migrateLockTimeout = 2 * time.Second
+	// migratePause lets those through, and migrateTries bounds the attempts:
+	// five minutes.
+	migratePause = time.Second
+	migrateTries = 100
+)
+
+// migratePatiently does not block a running product behind a lock that a long
+// transaction holds: it gives up its place in the queue and tries again. Each
+// migration is a transaction, so one that gave up left nothing.
+func migratePatiently(ctx context.Context, conn *pgx.Conn, m *migrate.Migrator) error {
+	if _, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false)`, milliseconds(migrateLockTimeout)); err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		err := m.Migrate(ctx)
+		pg, ok := errors.AsType[*pgconn.PgError](err)
+		if !ok || pg.Code != codeLockTimeout || try == migrateTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(migratePause):
+		}
+	}
 }
 
 // SchemaVersion returns the schema's version in the database, 0 before the

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,6 +29,8 @@ const (
 type Store struct {
 	pool     *pgxpool.Pool
 	versions *versionCache
+	// expired counts the leases that this process took back.
+	expired atomic.Int64
 }
 
 // Options tune a Store. The zero value is usable.
@@ -35,6 +38,8 @@ type Options struct {
 	// MaxConns bounds the pool. 0 keeps what the URL's pool_max_conns says, or
 	// pgx's default.
 	MaxConns int32
+	// Patience bounds the wait for a connection; 0 waits as long as the caller.
+	Patience time.Duration
 }
 
 // Open makes a Store. It does not connect: the database may still be on its
@@ -51,10 +56,13 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 	harden(&cfg.ConnConfig.Config)
 	cfg.MaxConnLifetimeJitter = cfg.MaxConnLifetime / 10
 	cfg.AfterConnect = readTimesAsUTC
+	g := &guard{patience: o.Patience}
+	cfg.ConnConfig.Tracer = g
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("make connection pool: %w", err)
 	}
+	g.pool.Store(pool)
 	return &Store{pool: pool, versions: newVersionCache()}, nil
 }
 
@@ -74,6 +82,7 @@ func harden(c *pgconn.Config) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
+	c.DialFunc = dialer().DialContext
 	for name, value := range map[string]string{
 		"application_name":                    "taskloom",
 		"idle_in_transaction_session_timeout": milliseconds(idleInTransaction),

@@ -1,0 +1,183 @@
+// Package alerts_test holds the alerts and the dashboard to what the product
+// tells: each alert is brought about, nothing reads a metric that does not
+// exist, and every alert says what to do.
+package alerts_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/stacktest"
+)
+
+const (
+	rulesFile = "taskloom.rules.yml"
+	testsFile = "taskloom.test.yml"
+	runbook   = "https://github.com/taskloom/taskloom/blob/main/docs/alerts.md#"
+)
+
+// rule is an alert, or a recorded series.
+type rule struct {
+	Record      string            `yaml:"record,omitempty"`
+	Alert       string            `yaml:"alert,omitempty"`
+	Expr        string            `yaml:"expr"`
+	For         string            `yaml:"for,omitempty"`
+	Labels      map[string]string `yaml:"labels,omitempty"`
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+}
+
+func rules(t *testing.T) (all []rule) {
+	t.Helper()
+	var doc struct {
+		Groups []struct {
+			Rules []rule `yaml:"rules"`
+		} `yaml:"groups"`
+	}
+	read(t, rulesFile, &doc)
+	for _, g := range doc.Groups {
+		all = append(all, g.Rules...)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+func alerts(t *testing.T) (all []rule) {
+	t.Helper()
+	for _, r := range rules(t) {
+		if r.Alert != "" {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(raw, into), path)
+}
+
+func TestEveryAlertSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join(stacktest.Root(t), "docs", "alerts.md"))
+	require.NoError(t, err)
+	sections := map[string]string{}
+	for _, s := range strings.Split(string(raw), "\n## ")[1:] {
+		name, text, _ := strings.Cut(s, "\n")
+		require.NotContains(t, sections, name, "two sections of one name")
+		sections[name] = text
+	}
+	seen := map[string]bool{}
+	for _, a := range alerts(t) {
+		require.False(t, seen[a.Alert], "two alerts %s", a.Alert)
+		seen[a.Alert] = true
+		require.Contains(t, []string{"critical", "warning"}, a.Labels["severity"], a.Alert)
+		require.NotEmpty(t, a.Annotations["summary"], a.Alert)
+		require.NotEmpty(t, a.Annotations["description"], a.Alert)
+		require.Equal(t, runbook+strings.ToLower(a.Alert), a.Annotations["runbook_url"], a.Alert)
+		for _, part := range []string{"**For people:**", "**First look:**", "**What heals it:**"} {
+			require.Contains(t, sections[a.Alert], part, "docs/alerts.md, section %s", a.Alert)
+		}
+	}
+	for name := range sections {
+		require.True(t, seen[name], "docs/alerts.md has a section on %s, which is no alert", name)
+	}
+}
+
+// fixture is one test of promtool's.
+type fixture struct {
+	Name  string `yaml:"name"`
+	Tests []struct {
+		Expr    string `yaml:"expr"`
+		Samples []any  `yaml:"exp_samples"`
+	} `yaml:"promql_expr_test"`
+}
+
+// TestEveryAlertHasItsTest looks for a test of its name that sees it silent and
+// firing; that they pass is promtool's to say.
+func TestEveryAlertHasItsTest(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Tests []fixture `yaml:"tests"`
+	}
+	read(t, testsFile, &doc)
+	tests := map[string]fixture{}
+	for _, f := range doc.Tests {
+		tests[f.Name] = f
+	}
+	for _, a := range alerts(t) {
+		silent, firing := 0, 0
+		for _, c := range tests[a.Alert].Tests {
+			require.Equal(t, fmt.Sprintf(`count by (alertname) (ALERTS{alertname=%q,alertstate="firing"})`, a.Alert), c.Expr)
+			if len(c.Samples) == 0 {
+				silent++
+			} else {
+				firing++
+			}
+		}
+		require.GreaterOrEqual(t, silent, 2, "%s has no test that it is silent below its condition, and after it", a.Alert)
+		require.Equal(t, 1, firing, "%s has no test that it fires", a.Alert)
+	}
+	require.Len(t, tests, len(alerts(t)), "a test of an alert that does not exist")
+	out, err := promtool(t, "test", "rules", testsFile)
+	require.NoError(t, err, out)
+}
+
+// TestTheTestsSeeARuleThatIsWrong plants a rule that never fires and one that
+// always does in place of each alert.
+func TestTheTestsSeeARuleThatIsWrong(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(rulesFile)
+	require.NoError(t, err)
+	tests, err := os.ReadFile(testsFile)
+	require.NoError(t, err)
+	for _, a := range alerts(t) {
+		for name, expr := range map[string]string{"silent": "vector(0) > 1", "firing": "vector(1)"} {
+			t.Run(a.Alert+" "+name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				bad := strings.Replace(string(raw), "expr: "+a.Expr+"\n", "expr: "+expr+"\n", 1)
+				require.NotEqual(t, string(raw), bad)
+				require.NoError(t, os.WriteFile(filepath.Join(dir, rulesFile), []byte(bad), 0o600))
+				require.NoError(t, os.WriteFile(filepath.Join(dir, testsFile), tests, 0o600))
+				out, err := promtool(t, "test", "rules", "--run", "^"+a.Alert+"$", filepath.Join(dir, testsFile))
+				require.Error(t, err, out)
+			})
+		}
+	}
+}
+
+// promtool runs the pinned one, which `make tools` builds.
+func promtool(t *testing.T, args ...string) (output string, err error) {
+	t.Helper()
+	root := stacktest.Root(t)
+	versions, err := os.ReadFile(filepath.Join(root, "tools", "versions.mk"))
+	require.NoError(t, err)
+	pin := regexp.MustCompile(`(?m)^PROMTOOL\s*:=\s*\S+/promtool@(\S+)$`).FindSubmatch(versions)
+	require.NotNil(t, pin, "tools/versions.mk does not pin promtool")
+	path := filepath.Join(root, ".cache", "tools", "promtool-"+string(pin[1]), "promtool")
+	require.FileExists(t, path, "run `make tools` first; `make test` builds it")
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), path, args...).CombinedOutput()
+	return string(out), err
+}
+
+// metricName finds the names of metrics in an expression: all of ours and of
+// the Temporal SDK have a prefix, and so have those of Go that we show.
+var metricName = regexp.MustCompile(`\b(?:taskloom[_:]|temporal_|go_|process_)[a-zA-Z0-9_:]+`)
+
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
+// metricsIn leaves out what is in quotes, such as routes.
+func metricsIn(expr string) []string {
+	return metricName.FindAllString(quoted.ReplaceAllString(expr, `""`), -1)
+}

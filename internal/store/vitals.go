@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Vitals is how the product stands, in figures for monitoring. What reading
+// them costs grows neither with the number of tasks nor with the backlog:
+// counts of what waits stop at VitalsLimit.
+type Vitals struct {
+	// OutboxRows are the events that Temporal has not been told yet. Oldest is
+	// the age of the oldest of them, UrgentOldest that of the oldest which is
+	// no bulk start; 0 when there is none.
+	OutboxRows                 int64
+	OutboxOldest, UrgentOldest time.Duration
+	// Lagging are the tasks with events whose consequences are not written
+	// yet. LagEvents is the largest number of such events of one task,
+	// LagOldest how long the one that waits longest has not changed.
+	Lagging, LagEvents int64
+	LagOldest          time.Duration
+	// Workers are those of each task queue that somebody serves.
+	Workers map[string]QueueWorkers
+	// Nodes are what waits for people, Tasks all there are.
+	Nodes []NodeCount
+	Tasks map[string]int64 // by open, finished, failed
+	// UploadsProcessing are being unpacked; UploadStalled is how long the one
+	// without progress for longest has not changed, 0 when there is none.
+	UploadsProcessing int64
+	UploadStalled     time.Duration
+	// Tables are those whose dead rows slow people down.
+	Tables []TableRows
+	// OldestTransaction is the age of the transaction that keeps the oldest
+	// rows from being removed, as far as the role may see those of others
+	// (pg_read_all_stats); this one is left out.
+	OldestTransaction time.Duration
+}
+
+// QueueWorkers are the workers of a task queue: those that were heard, and
+// those of them that reach Temporal.
+type QueueWorkers struct{ Heard, Ready int64 }
+
+// NodeCount is how many nodes of a kind (subtask, review) are in a state:
+// queued (free or claimed), escalated, quarantined.
+type NodeCount struct {
+	Kind, State string
+	N           int64
+}
+
+// TableRows are the rows of a table by the statistics of Postgres, which are a
+// few seconds old.
+type TableRows struct {
+	Table      string `db:"relname"`
+	Live, Dead int64
+}
+
+// VitalsLimit is where counts of what waits stop: "this many, or more".
+const VitalsLimit = 10_000
+
+// The statements of Vitals. Each one reads at most VitalsLimit rows by an
+// index, or a table that stays small: kept counts, heartbeats, statistics.
+const (
+	vitalsOutboxSQL = `SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT $1) o),
+		coalesce(now() - (SELECT created_at FROM outbox ORDER BY id LIMIT 1), interval '0'),
+		coalesce(now() - (SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < $2
+			ORDER BY priority, next_attempt_at, id LIMIT $1) u), interval '0')`
+
+	vitalsLagSQL = `SELECT count(*), coalesce(max(seq - applied_seq), 0), coalesce(now() - min(updated_at), interval '0')
+		FROM (SELECT seq, applied_seq, updated_at FROM tasks WHERE applied_seq < seq ORDER BY updated_at LIMIT $1) l`
+
+	vitalsWorkersSQL = `SELECT q, count(*), count(*) FILTER (WHERE h.temporal_ok)
+		FROM worker_heartbeats h CROSS JOIN unnest(h.queues) AS q
+		WHERE h.at > now() - $1::interval AND (h.backend_pid IS NULL OR EXISTS (
+			SELECT 1 FROM pg_stat_activity a WHERE a.pid = h.backend_pid AND a.datname = current_database()))
+		GROUP BY q`
+
+	vitalsCountsSQL = `SELECT version_id = 0, what, sum(n)::bigint FROM (
+			SELECT version_id, what, n FROM pipeline_counts UNION ALL SELECT version_id, what, n FROM count_changes) k
+		GROUP BY 1, 2`
+
+	vitalsUploadsSQL = `SELECT count(*), coalesce(now() - min(updated_at), interval '0') FROM (
+		SELECT updated_at FROM uploads WHERE status = 'processing' ORDER BY updated_at LIMIT $1) u`
+
+	vitalsTablesSQL = `SELECT relname, n_live_tup AS live, n_dead_tup AS dead FROM pg_stat_user_tables
+		WHERE schemaname = current_schema() AND relname IN ('tasks', 'task_nodes', 'task_events', 'outbox',
+			'drafts', 'submissions', 'count_changes', 'uploads') ORDER BY relname`
+
+	vitalsTransactionSQL = `SELECT coalesce(max(now() - xact_start), interval '0') FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid()
+			AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)`
+)
+
+// Vitals reads them in one round trip. Workers count as heard when their last
+// heartbeat is at most within old and they still hold their connection.
+func (s *Store) Vitals(ctx context.Context, within time.Duration) (Vitals, error) {
+	v := Vitals{Workers: map[string]QueueWorkers{}, Tasks: map[string]int64{}}
+	b := &pgx.Batch{}
+	b.Queue(vitalsOutboxSQL, VitalsLimit, startPriority).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&v.OutboxRows, &v.OutboxOldest, &v.UrgentOldest)
+	})
+	b.Queue(vitalsLagSQL, VitalsLimit).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&v.Lagging, &v.LagEvents, &v.LagOldest)
+	})
+	b.Queue(vitalsWorkersSQL, within).Query(func(rows pgx.Rows) error {
+		var queue string
+		var w QueueWorkers
+		_, err := pgx.ForEachRow(rows, []any{&queue, &w.Heard, &w.Ready}, func() error {
+			v.Workers[queue] = w
+			return nil
+		})
+		return err
+	})
+	b.Queue(vitalsCountsSQL).Query(v.scanCounts)
+	b.Queue(vitalsUploadsSQL, VitalsLimit).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&v.UploadsProcessing, &v.UploadStalled)
+	})
+	b.Queue(vitalsTablesSQL).Query(func(rows pgx.Rows) (err error) {
+		v.Tables, err = pgx.CollectRows(rows, pgx.RowToStructByName[TableRows])
+		return err
+	})
+	b.Queue(vitalsTransactionSQL).QueryRow(func(row pgx.Row) error { return row.Scan(&v.OldestTransaction) })
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return Vitals{}, translate(fmt.Errorf("read vitals: %w", err))
+	}
+	return v, nil
+}
+
+// scanCounts reads kept counts: of nodes as kind:state, of tasks as a state.
+func (v *Vitals) scanCounts(rows pgx.Rows) error {
+	var ofNodes bool
+	var what string
+	var n int64
+	_, err := pgx.ForEachRow(rows, []any{&ofNodes, &what, &n}, func() error {
+		if !ofNodes {
+			v.Tasks[what] += n
+			return nil
+		}
+		kind, state, _ := strings.Cut(what, ":")
+		v.Nodes = append(v.Nodes, NodeCount{kind, state, n})
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+func TestVitals(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	b := newBench(t)
+	vitals := func() store.Vitals {
+		v, err := b.Store.Vitals(ctx, time.Minute)
+		require.NoError(t, err)
+		return v
+	}
+	v := vitals()
+	require.Zero(t, v.OutboxRows)
+	require.Zero(t, v.OutboxOldest)
+	require.Zero(t, v.UrgentOldest)
+	require.Zero(t, v.LagOldest)
+	require.Empty(t, v.Workers)
+	require.Zero(t, v.UploadStalled)
+	require.True(t, slices.ContainsFunc(v.Tables, func(r store.TableRows) bool { return r.Table == "task_nodes" }))
+
+	b.exec(`INSERT INTO tasks (org_id, pipeline_id, version_id, n_total, n_pending, input, seq, applied_seq, updated_at)
+		SELECT $1, $2, $3, 1, 1, '{}', 5, i, now() - i * interval '1 minute' FROM generate_series(3, 5) i`, b.OrgID, b.PipelineID, b.VersionID)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, created_at)
+		SELECT 'task_event', id, 5, CASE applied_seq WHEN 3 THEN 9 ELSE 0 END, updated_at - interval '1 hour' FROM tasks ORDER BY applied_seq DESC`)
+	b.exec(`UPDATE outbox SET created_at = now() - interval '2 hours' WHERE priority = 9`)
+	b.exec(`INSERT INTO count_changes VALUES ($1, 0, 'subtask:quarantined', 3), ($1, 0, 'subtask:quarantined', -1)`, b.PipelineID)
+	b.exec(`INSERT INTO pipeline_counts VALUES ($1, 0, 'subtask:quarantined', 4), ($1, $2, 'finished', 7)`, b.PipelineID, b.VersionID)
+	require.NoError(t, b.Store.Beat(ctx, "a", []string{"tasks", "ingest"}, true))
+	require.NoError(t, b.Store.Beat(ctx, "b", []string{"tasks"}, false))
+	v = vitals()
+	require.EqualValues(t, 3, v.OutboxRows)
+	require.InDelta(t, 65*60, v.UrgentOldest.Seconds(), 30, "bulk starts are not urgent")
+	require.EqualValues(t, 2, v.Lagging)
+	require.EqualValues(t, 2, v.LagEvents)
+	require.InDelta(t, 4*60, v.LagOldest.Seconds(), 30)
+	require.Equal(t, map[string]store.QueueWorkers{"tasks": {Heard: 2, Ready: 1}, "ingest": {Heard: 1, Ready: 1}}, v.Workers)
+	require.Contains(t, v.Nodes, store.NodeCount{Kind: "subtask", State: "quarantined", N: 6})
+	require.EqualValues(t, 7, v.Tasks["finished"])
+}
+
+// TestVitalsReadByIndex asserts that a scrape costs the same with any number
+// of tasks and any backlog.
+func TestVitalsReadByIndex(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec(`INSERT INTO tasks (org_id, pipeline_id, version_id, n_total, n_pending, input, seq, applied_seq)
+		SELECT $1, $2, $3, 1, 1, '{}', 5, CASE WHEN i % 1000 = 0 THEN 4 ELSE 5 END FROM generate_series(1, 50000) i`, b.OrgID, b.PipelineID, b.VersionID)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) SELECT 'task_event', id, 5, CASE WHEN id % 100 = 0 THEN 0 ELSE 9 END FROM tasks`)
+	b.exec(`INSERT INTO uploads (id, org_id, pipeline_id, created_by, status, object_key, derived, expires_at, finished_at)
+		SELECT gen_random_uuid(), $1, $2, 1, 'completed', 'k', true, now(), now() FROM generate_series(1, 20000)`, b.OrgID, b.PipelineID)
+	for _, table := range []string{"tasks", "outbox", "uploads"} {
+		b.exec(`ANALYZE ` + table)
+	}
+	for name, c := range map[string]struct {
+		sql     string
+		args    []any
+		indexes []string
+	}{
+		"lag":     {store.VitalsLagSQL, []any{store.VitalsLimit}, []string{"tasks_lagging"}},
+		"uploads": {store.VitalsUploadsSQL, []any{store.VitalsLimit}, []string{"uploads_processing"}},
+		"outbox":  {store.VitalsOutboxSQL, []any{store.VitalsLimit, 9}, []string{"outbox_pkey", "outbox_due"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var used []string
+			b.explain(c.sql, c.args...).walk(func(n planNode) {
+				if n.Index != "" {
+					used = append(used, n.Index)
+				}
+				require.LessOrEqual(t, n.Rows+n.Removed, float64(store.VitalsLimit))
+			})
+			for _, index := range c.indexes {
+				require.Contains(t, used, index)
+			}
+		})
+	}
+}
