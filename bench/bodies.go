@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 )
 
 const (
@@ -35,15 +37,15 @@ func bodiesPart(ctx context.Context, b *bench) error {
 	if err := d.startServe(ctx); err != nil {
 		return err
 	}
-	body := createBody(batchSize, largeTask)
+	body := mathcheck.CreateBody(batchSize, mathcheck.Large)
 	watched := watchMemory(ctx, 100*time.Millisecond, d.api)
 	defer watched.stop()
 	began := time.Now()
 	s := b.sendBodies(ctx, d.base+fmt.Sprintf("/api/v1/workflows/%d/tasks", w.pipelineID), w.key, body)
 	took := time.Since(began)
-	peak, err := d.api.peak()
+	peak, err := peakMB(d.api)
 	if err != nil {
-		return d.api.complain(fmt.Errorf("serve is gone: %w", err))
+		return d.api.Complain(fmt.Errorf("serve is gone: %w", err))
 	}
 	began = time.Now()
 	_, pollErr := newAPIClient(d.base, w.key).decode(ctx, http.MethodGet, w.tasksPath(nil), nil, nil)

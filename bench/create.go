@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 )
 
-const (
-	// batchSize is the largest batch that the API takes.
-	batchSize = 5000
-	smallTask = 610 // characters of the question: 650 B an item with its frame
-	// largeTask makes a body of just under 32 MB.
-	largeTask = 6650
-)
+// batchSize is the largest batch that the API takes.
+const batchSize = 5000
 
 // createPart compares POST …/tasks with a COPY of the rows that it writes.
 func createPart(ctx context.Context, b *bench) error {
@@ -24,8 +21,8 @@ func createPart(ctx context.Context, b *bench) error {
 	for _, c := range []struct {
 		name string
 		size int
-	}{{"650 B a task", smallTask}, {"32 MB in all", largeTask}} {
-		body := createBody(batchSize, c.size)
+	}{{"650 B a task", mathcheck.Small}, {"32 MB in all", mathcheck.Large}} {
+		body := mathcheck.CreateBody(batchSize, c.size)
 		ours, floor := w.creator(body), &copyFloor{world: w, size: c.size}
 		if err := floor.check(ctx, ours); err != nil {
 			return err
@@ -69,7 +66,7 @@ func createFlatPart(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	body := createBody(batchSize, smallTask)
+	body := mathcheck.CreateBody(batchSize, mathcheck.Small)
 	beside, alone := large.creator(body), empty.creator(body)
 	m := &measure{Case: fmt.Sprintf("5,000 tasks beside %d against beside none", b.tasks), Unit: unitMillis, Aim: 1.2}
 	return b.race(ctx, m, func(ctx context.Context) (float64, error) {

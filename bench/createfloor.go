@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 )
 
 // copyFloor writes what a creation writes, and nothing else happens: rows that
@@ -61,7 +63,7 @@ func (f *copyFloor) tables(first int64) []table {
 	outbox := table{name: "outbox", columns: []string{"topic", "task_id", "seq", "priority"}}
 	for i := range batchSize {
 		id := first + int64(i)
-		input, err := json.Marshal(map[string]string{"question": question(i, f.size)})
+		input, err := json.Marshal(map[string]string{"question": mathcheck.Question(i, f.size)})
 		if err != nil {
 			panic(err) // a map of texts can be encoded
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/taskloom/taskloom/bench/internal/load"
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 )
 
 // createClients create at a time.
@@ -38,7 +39,7 @@ func (b *bench) createMany(ctx context.Context, w *world, d *deployment, n int) 
 	request := load.Request{
 		Method: http.MethodPost, URL: fmt.Sprintf("%s/api/v1/workflows/%d/tasks", d.base, w.pipelineID),
 		Header: http.Header{"Authorization": {"Bearer " + w.key}, "Content-Type": {"application/json"}},
-		Body:   createBody(n, smallTask),
+		Body:   mathcheck.CreateBody(n, mathcheck.Small),
 	}
 	next := func() load.Request { return request }
 	if _, err := load.Run(ctx, load.Plan{Clients: createClients, For: b.sample / 5}, next); err != nil { // warm

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/taskloom/taskloom/internal/measure/process"
 )
 
 // readyTimeout bounds the start of the product's processes.
@@ -28,8 +29,8 @@ type deployment struct {
 	workerBase string // where the worker is asked whether it is ready
 	env        []string
 	binary     string
-	api        *child
-	worker     *child
+	api        *process.Process
+	worker     *process.Process
 }
 
 // deploy prepares the processes for a database that is migrated.
@@ -43,7 +44,7 @@ func (b *bench) deploy(ctx context.Context, databaseURL string) (*deployment, er
 	}
 	var addrs [3]string
 	for i := range addrs {
-		if addrs[i], err = freeAddr(ctx); err != nil {
+		if addrs[i], err = process.FreeAddr(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +66,7 @@ func (b *bench) deploy(ctx context.Context, databaseURL string) (*deployment, er
 
 // startServe starts the API alone.
 func (d *deployment) startServe(ctx context.Context) error {
-	if err := d.api.start(); err != nil {
+	if err := d.api.Start(); err != nil {
 		return err
 	}
 	return awaitOK(ctx, d.api, d.base+"/healthz")
@@ -76,12 +77,12 @@ func (d *deployment) start(ctx context.Context) error {
 	if _, err := d.command(ctx, nil, "migrate"); err != nil {
 		return err
 	}
-	if d.api.pid() == 0 {
+	if d.api.Pid() == 0 {
 		if err := d.startServe(ctx); err != nil {
 			return err
 		}
 	}
-	if err := d.worker.start(); err != nil {
+	if err := d.worker.Start(); err != nil {
 		return err
 	}
 	if err := awaitOK(ctx, d.worker, d.workerBase+"/readyz"); err != nil {
@@ -91,39 +92,15 @@ func (d *deployment) start(ctx context.Context) error {
 }
 
 func (d *deployment) stop() {
-	d.worker.stop()
-	d.api.stop()
+	d.worker.Stop()
+	d.api.Stop()
 }
 
 // awaitOK waits for a 200 of a child.
-func awaitOK(ctx context.Context, of *child, url string) error {
+func awaitOK(ctx context.Context, of *process.Process, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	c := &http.Client{Timeout: 5 * time.Second}
-	for {
-		status, err := getStatus(ctx, c, url)
-		switch {
-		case status == http.StatusOK:
-			return nil
-		case of.pid() == 0:
-			return of.complain(fmt.Errorf("%s: %w", of.name, errEnded))
-		}
-		if waited := wait(ctx, 50*time.Millisecond); waited != nil {
-			return of.complain(fmt.Errorf("%s does not answer 200: %d, %w", url, status, errors.Join(err, waited)))
-		}
-	}
-}
-
-func getStatus(ctx context.Context, c *http.Client, url string) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return 0, err
-	}
-	res, err := c.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	return res.StatusCode, res.Body.Close()
+	return of.AwaitOK(ctx, &http.Client{Timeout: 5 * time.Second}, url)
 }
 
 // command runs a command of the product.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 )
 
 // flowRun is the product's side: tasks are created, and clients claim and hand
@@ -30,7 +32,7 @@ func (r *flowRun) sample(ctx context.Context) (float64, error) {
 	}
 	r.submitted.Store(0)
 	r.approved.Store(0)
-	body := createBody(flowTasks, smallTask)
+	body := mathcheck.CreateBody(flowTasks, mathcheck.Small)
 	began := time.Now()
 	if err := r.world.create(ctx, body); err != nil {
 		return 0, err

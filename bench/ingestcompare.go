@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/taskloom/taskloom/bench/internal/zipgen"
+	"github.com/taskloom/taskloom/internal/measure/zipgen"
 )
 
 // compareShape races the product with the bare copy and with the script, on

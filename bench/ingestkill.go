@@ -30,7 +30,7 @@ func (in *ingestion) atCreation(ctx context.Context, s shape) error {
 		return err
 	}
 	until := time.Since(began).Seconds()
-	peak, err := in.worker.peak()
+	peak, err := peakMB(in.worker)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (in *ingestion) told(ctx context.Context) error {
 func (in *ingestion) killed(ctx context.Context, s shape) error {
 	in.say("  kill -9 in the middle of %s", s)
 	// What is measured before keeps its runs in the worker's memory.
-	in.worker.stop()
+	in.worker.Stop()
 	if err := in.start(ctx); err != nil {
 		return err
 	}
@@ -133,6 +133,6 @@ func (k *killer) run(ctx context.Context, id string) error {
 		}
 	}
 	k.after = time.Since(began).Seconds()
-	k.worker.kill()
-	return k.worker.start()
+	k.worker.Kill()
+	return k.worker.Start()
 }

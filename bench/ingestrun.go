@@ -11,7 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taskloom/taskloom/bench/internal/zipgen"
+	"github.com/taskloom/taskloom/internal/measure/process"
+	"github.com/taskloom/taskloom/internal/measure/zipgen"
 )
 
 const (
@@ -64,8 +65,8 @@ func (r *ingestRun) ingest(ctx context.Context, meanwhile func(ctx context.Conte
 	if err != nil {
 		return 0, err
 	}
-	for _, c := range []*child{r.api, r.worker} {
-		if err := c.resetPeak(); err != nil {
+	for _, c := range []*process.Process{r.api, r.worker} {
+		if err := c.ResetPeak(); err != nil {
 			return 0, err
 		}
 	}
@@ -75,17 +76,17 @@ func (r *ingestRun) ingest(ctx context.Context, meanwhile func(ctx context.Conte
 	}
 	took, err := r.process(ctx, id, meanwhile)
 	if err != nil {
-		return 0, r.worker.complain(err)
+		return 0, r.worker.Complain(err)
 	}
 	after, err := r.usage(r.api, r.worker)
 	if err != nil {
 		return 0, err
 	}
-	worker, err := r.worker.peak()
+	worker, err := peakMB(r.worker)
 	if err != nil {
 		return 0, err
 	}
-	serve, err := r.api.peak()
+	serve, err := peakMB(r.api)
 	if err != nil {
 		return 0, err
 	}

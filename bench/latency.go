@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 )
 
 const (
@@ -32,7 +34,7 @@ func (b *bench) latencyPart(ctx context.Context, w *world, bare *bareFlow) error
 			if err := w.clear(ctx); err != nil {
 				return 0, err
 			}
-			if err := w.create(ctx, createBody(arrivals, smallTask)); err != nil {
+			if err := w.create(ctx, mathcheck.CreateBody(arrivals, mathcheck.Small)); err != nil {
 				return 0, err
 			}
 			v, err := arriving(&ours, func(ctx context.Context, n int, r *recorder) error { return w.life(ctx, crew, n, r) })(ctx)

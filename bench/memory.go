@@ -5,7 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/taskloom/taskloom/bench/internal/procfs"
+	"github.com/taskloom/taskloom/internal/measure/process"
+	"github.com/taskloom/taskloom/internal/measure/procfs"
 )
 
 const megabyte = 1e6
@@ -13,7 +14,7 @@ const megabyte = 1e6
 // memory samples what children hold in main memory, until it is stopped.
 type memory struct {
 	every    time.Duration
-	children []*child
+	children []*process.Process
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
 
@@ -22,7 +23,7 @@ type memory struct {
 }
 
 // watchMemory looks at once and then as often as it is told.
-func watchMemory(ctx context.Context, every time.Duration, children ...*child) *memory {
+func watchMemory(ctx context.Context, every time.Duration, children ...*process.Process) *memory {
 	ctx, cancel := context.WithCancel(ctx)
 	m := &memory{every: every, children: children, cancel: cancel, series: map[string][]float64{}}
 	m.done.Go(func() {
@@ -44,8 +45,8 @@ func (m *memory) look() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range m.children {
-		if held, err := procfs.MemoryOf(c.pid()); err == nil && held.Now > 0 { // else it is being started again
-			m.series[c.name] = append(m.series[c.name], float64(held.Now)/megabyte)
+		if held, err := procfs.MemoryOf(c.Pid()); err == nil && held.Now > 0 { // else it is being started again
+			m.series[c.Name] = append(m.series[c.Name], float64(held.Now)/megabyte)
 		}
 	}
 }
@@ -65,31 +66,28 @@ func (m *memory) into(f *finding) {
 		f.Series = map[string]series{}
 	}
 	for _, c := range m.children {
-		all := m.series[c.name]
+		all := m.series[c.Name]
 		if len(all) == 0 {
 			continue
 		}
 		s := spreadOf(all)
 		f.add(
-			figure{Name: "RSS of " + c.name + ", least", Value: s.Min, Unit: unitMB},
-			figure{Name: "RSS of " + c.name + ", median", Value: s.Median, Unit: unitMB},
-			figure{Name: "RSS of " + c.name + ", most", Value: s.Max, Unit: unitMB},
-			figure{Name: "RSS of " + c.name + ", at the end", Value: all[len(all)-1], Unit: unitMB},
+			figure{Name: "RSS of " + c.Name + ", least", Value: s.Min, Unit: unitMB},
+			figure{Name: "RSS of " + c.Name + ", median", Value: s.Median, Unit: unitMB},
+			figure{Name: "RSS of " + c.Name + ", most", Value: s.Max, Unit: unitMB},
+			figure{Name: "RSS of " + c.Name + ", at the end", Value: all[len(all)-1], Unit: unitMB},
 		)
 		step := (len(all) + points - 1) / points
 		curve := series{EverySeconds: m.every.Seconds() * float64(step)}
 		for i := 0; i < len(all); i += step {
 			curve.Values = append(curve.Values, float64(int(all[i]*10))/10)
 		}
-		f.Series["rss_mb_"+c.name] = curve
+		f.Series["rss_mb_"+c.Name] = curve
 	}
 }
 
-// peak is the most that a child held since the last resetPeak, in MB.
-func (c *child) peak() (float64, error) {
-	held, err := procfs.MemoryOf(c.pid())
-	return float64(held.Peak) / megabyte, err
+// peakMB is the most that a process held since the last ResetPeak, in MB.
+func peakMB(p *process.Process) (float64, error) {
+	held, err := p.Peak()
+	return float64(held) / megabyte, err
 }
-
-// resetPeak lets the peak begin anew.
-func (c *child) resetPeak() error { return procfs.ResetPeak(c.pid()) }

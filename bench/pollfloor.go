@@ -15,6 +15,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/taskloom/taskloom/internal/measure/process"
 )
 
 // The floor of polls is a process of its own, as the product's API is: this
@@ -30,12 +32,12 @@ const (
 func floorAsked() bool { return len(os.Args) > 1 && os.Args[1] == floorCommand }
 
 // startPollFloor starts it for the organization of a world.
-func (b *bench) startPollFloor(ctx context.Context, w *world) (floor *child, base string, err error) {
+func (b *bench) startPollFloor(ctx context.Context, w *world) (floor *process.Process, base string, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, "", err
 	}
-	addr, err := freeAddr(ctx)
+	addr, err := process.FreeAddr(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -44,7 +46,7 @@ func (b *bench) startPollFloor(ctx context.Context, w *world) (floor *child, bas
 	if err != nil {
 		return nil, "", err
 	}
-	if err := floor.start(); err != nil {
+	if err := floor.Start(); err != nil {
 		return nil, "", err
 	}
 	base = "http://" + addr

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/taskloom/taskloom/bench/internal/load"
+	"github.com/taskloom/taskloom/internal/measure/process"
 )
 
 const (
@@ -27,7 +28,7 @@ type polls struct {
 	*bench
 	*world
 	product   *deployment
-	floor     *child
+	floor     *process.Process
 	floorBase string
 	tasks     []int64
 }
@@ -55,7 +56,7 @@ func pollsPart(ctx context.Context, b *bench) error {
 	if p.floor, p.floorBase, err = b.startPollFloor(ctx, w); err != nil {
 		return err
 	}
-	defer p.floor.stop()
+	defer p.floor.Stop()
 	if err := p.chooseTasks(ctx); err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ type pollRun struct {
 
 	plan   load.Plan
 	next   func() load.Request
-	server *child
+	server *process.Process
 	value  func(load.Result) float64
 
 	millis, late   []float64
@@ -237,7 +238,7 @@ func (r *pollRun) sample(ctx context.Context) (float64, error) {
 func (r *pollRun) cpuMillis() float64 {
 	var seconds float64
 	for _, u := range r.used {
-		seconds += u.of(r.server.name, "postgres")
+		seconds += u.of(r.server.Name, "postgres")
 	}
 	return 1000 * seconds / float64(max(1, len(r.millis)))
 }

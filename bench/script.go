@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/taskloom/taskloom/bench/internal/zipgen"
+	"github.com/taskloom/taskloom/internal/measure/zipgen"
 )
 
 //go:embed ingest.sh

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taskloom/taskloom/bench/internal/zipgen"
+	"github.com/taskloom/taskloom/internal/measure/zipgen"
 )
 
 // shape is so many files of one size.

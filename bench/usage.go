@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taskloom/taskloom/bench/internal/procfs"
+	"github.com/taskloom/taskloom/internal/measure/process"
+	"github.com/taskloom/taskloom/internal/measure/procfs"
 )
 
 // usage is CPU seconds by process. "client" is the bench itself; "others" is
@@ -20,7 +21,7 @@ const (
 
 // usage looks at the parts of the stack, at children and at the bench. Of parts
 // that another machine runs nothing is known.
-func (b *bench) usage(children ...*child) (usage, error) {
+func (b *bench) usage(children ...*process.Process) (usage, error) {
 	pids := map[string]int{}
 	for _, part := range []string{"postgres", "temporal", "s3"} {
 		raw, err := os.ReadFile(filepath.Join(os.Getenv("DEV_DIR"), part+".pid"))
@@ -36,8 +37,8 @@ func (b *bench) usage(children ...*child) (usage, error) {
 		b.note("DEV_DIR names no running stack, so the CPU time of Postgres, Temporal and S3 is not counted")
 	}
 	for _, c := range children {
-		if pid := c.pid(); pid != 0 {
-			pids[c.name] = pid
+		if pid := c.Pid(); pid != 0 {
+			pids[c.Name] = pid
 		}
 	}
 	table, err := procfs.Read()

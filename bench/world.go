@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taskloom/taskloom/internal/apikey"
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -54,7 +55,7 @@ func (b *bench) newWorld(ctx context.Context, people int) (*world, error) {
 }
 
 func (w *world) populate(ctx context.Context, people int) error {
-	def, err := json.Marshal(definition())
+	def, err := json.Marshal(mathcheck.Definition())
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,7 @@
-package main
+// Package mathcheck is the pipeline that is measured, one subtask with a
+// conditional field and a review of it: its definition, the requests that
+// create its tasks, and the rows of any number of them.
+package mathcheck
 
 import (
 	"encoding/json"
@@ -9,9 +12,16 @@ import (
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
-// definition is what is measured: one subtask with a conditional field, and a
-// review of it.
-func definition() pipeline.Definition {
+const (
+	// Small is how many characters the question of a usual task has: 650 B an
+	// item with its frame.
+	Small = 610
+	// Large makes a body of 5,000 tasks that is just under 32 MB.
+	Large = 6650
+)
+
+// Definition is the pipeline.
+func Definition() pipeline.Definition {
 	return pipeline.Definition{
 		Name: "Math check",
 		Nodes: []pipeline.Node{
@@ -34,15 +44,20 @@ func definition() pipeline.Definition {
 	}
 }
 
-// question makes a text of about size bytes that is different for each number.
-func question(number, size int) string {
+// Answers is what a contributor hands in who is sure.
+func Answers() form.Values {
+	return form.Values{"answer": json.RawMessage(`"72"`), "sure": json.RawMessage(`true`)}
+}
+
+// Question makes a text of size bytes that is different for each number.
+func Question(number, size int) string {
 	const words = "Natalia sold clips to 48 of her friends in April, and then she sold half as many clips in May. "
 	q := fmt.Sprintf("Problem %d. ", number) + strings.Repeat(words, size/len(words)+1)
 	return q[:size]
 }
 
-// createBody is a request that creates n tasks of about size bytes each.
-func createBody(n, size int) []byte {
+// CreateBody is a request that creates n tasks of about size bytes each.
+func CreateBody(n, size int) []byte {
 	var b strings.Builder
 	b.Grow(n * (size + 40))
 	b.WriteString(`{"tasks":[`)
@@ -50,7 +65,7 @@ func createBody(n, size int) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"fields":{"question":%q}}`, question(i, size))
+		fmt.Fprintf(&b, `{"fields":{"question":%q}}`, Question(i, size))
 	}
 	b.WriteString(`]}`)
 	return []byte(b.String())

@@ -48,17 +48,24 @@ func Read() (Table, error) {
 
 // Tree is the CPU time of a process and of all that descends from it.
 func (t Table) Tree(root int) time.Duration {
+	var sum time.Duration
+	for _, pid := range t.Family(root) {
+		sum += t[pid].Own + t[pid].Reaped
+	}
+	return sum
+}
+
+// Family is a process and all that descends from it, itself first.
+func (t Table) Family(root int) []int {
 	children := map[int][]int{}
 	for pid, p := range t {
 		children[p.Parent] = append(children[p.Parent], pid)
 	}
-	var sum time.Duration
-	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
-		p := t[queue[0]]
-		sum += p.Own + p.Reaped
-		queue = append(queue, children[queue[0]]...)
+	family := []int{root}
+	for i := 0; i < len(family); i++ {
+		family = append(family, children[family[i]]...)
 	}
-	return sum
+	return family
 }
 
 // parseStat reads /proc/pid/stat: what follows the name, which may hold

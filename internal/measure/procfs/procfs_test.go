@@ -62,6 +62,7 @@ func TestTreeCountsDescendants(t *testing.T) {
 	}
 	require.Equal(t, 15*time.Second, table.Tree(5))
 	require.Zero(t, table.Tree(77))
+	require.Equal(t, []int{5, 6, 9}, table.Family(5))
 }
 
 func TestOfThisMachine(t *testing.T) {
@@ -70,6 +71,9 @@ func TestOfThisMachine(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, m.Now)
 	require.GreaterOrEqual(t, m.Peak, m.Now)
+	share, err := ShareOf(os.Getpid())
+	require.NoError(t, err)
+	require.Positive(t, share)
 
 	cmd := exec.CommandContext(t.Context(), "sleep", "60")
 	require.NoError(t, cmd.Start())

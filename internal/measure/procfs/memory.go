@@ -21,6 +21,22 @@ func MemoryOf(pid int) (Memory, error) {
 	return parseMemory(string(raw))
 }
 
+// ShareOf is what a process holds in main memory, in bytes, with its part of
+// what it shares with others: the shares of several processes may be added up.
+func ShareOf(pid int) (int64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0, fmt.Errorf("read memory of process %d: %w", pid, err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "Pss:" {
+			kb, err := strconv.ParseInt(fields[1], 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, nil
+}
+
 // ResetPeak lets the peak begin anew at what the process holds now.
 func ResetPeak(pid int) error {
 	const peak = "5" // proc(5), /proc/pid/clear_refs

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
+)
+
+// hold is a task that somebody works on.
+type hold struct {
+	person *person
+	claim  string
+	task   int64
+	node   string
+	ends   time.Time // when it is handed in
+
+	saving   sync.Mutex // one save at a time, as a browser does
+	revision int64      // acked
+}
+
+// work is what a claim answers, as far as it matters here.
+type work struct {
+	ClaimID string `json:"claim_id"`
+	TaskID  int64  `json:"task_id"`
+	Node    string `json:"node"`
+	Draft   *struct {
+		Revision int64 `json:"revision"`
+	} `json:"draft"`
+}
+
+// crew are people, of whom some are free.
+type crew struct {
+	mu    sync.Mutex
+	free  []*person
+	holds []*hold
+}
+
+// take takes somebody who is free; nil when nobody is.
+func (c *crew) take(pick func(n int) int) *person {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.free) == 0 {
+		return nil
+	}
+	i, last := pick(len(c.free)), len(c.free)-1
+	p := c.free[i]
+	c.free[i] = c.free[last]
+	c.free = c.free[:last]
+	return p
+}
+
+func (c *crew) release(p *person) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.free = append(c.free, p)
+}
+
+func (c *crew) add(h *hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holds = append(c.holds, h)
+}
+
+func (c *crew) remove(h *hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, have := range c.holds {
+		if have == h {
+			last := len(c.holds) - 1
+			c.holds[i] = c.holds[last]
+			c.holds = c.holds[:last]
+			return
+		}
+	}
+}
+
+// pick is something that is worked on and goes on for a while; nil when there
+// is none.
+func (c *crew) pick(among func(n int) int) *hold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range min(10, len(c.holds)) {
+		if h := c.holds[among(len(c.holds))]; time.Until(h.ends) > 2*time.Second {
+			return h
+		}
+	}
+	return nil
+}
+
+// open are all that is held now.
+func (c *crew) open() []*hold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]*hold(nil), c.holds...)
+}
+
+// contribute is one task from the claim until it is handed in. Left is the
+// share of the handling time that it still takes.
+func (r *run) contribute(ctx context.Context, due time.Time, handling time.Duration, left float64) {
+	p := r.facts.contributors.take(r.think.IntN)
+	if p == nil {
+		r.facts.skip("claim: every contributor is at work")
+		return
+	}
+	h := r.claim(ctx, p, r.world.main, "contributor", "claim", due)
+	if h == nil {
+		r.facts.contributors.release(p)
+		return
+	}
+	h.ends = due.Add(time.Duration(left * float64(r.think.LogNormal(handling))))
+	r.facts.contributors.add(h)
+	if !r.ponder(ctx, time.Until(h.ends)) {
+		return // it stays open
+	}
+	r.submit(ctx, h)
+	r.facts.contributors.remove(h)
+	r.facts.contributors.release(p)
+}
+
+// ponder is how people spend their time. It tells whether they came to an end
+// before they went home.
+func (r *run) ponder(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.home.get():
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// claim asks for the next node; nil when there is none.
+func (r *run) claim(ctx context.Context, p *person, pipeline int64, role, op string, due time.Time) *hold {
+	q := request{
+		op: op, method: http.MethodPost, path: fmt.Sprintf("/api/console/pipelines/%d/claim", pipeline), session: p.token,
+		body: encode(map[string]string{"role": role}), due: due,
+	}
+	a := r.clients.send(ctx, q)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if a.status == http.StatusNoContent {
+		q.op += "-empty"
+	}
+	r.observe(q.op, due, time.Now(), a)
+	var w work
+	if a.status != http.StatusOK || a.decode(&w) != nil {
+		return nil
+	}
+	r.facts.claimed(w)
+	h := &hold{person: p, claim: w.ClaimID, task: w.TaskID, node: w.Node}
+	if w.Draft != nil {
+		h.revision = w.Draft.Revision
+	}
+	return h
+}
+
+// submit hands a task in, when it is due or, should its claim have taken that
+// long, at once.
+func (r *run) submit(ctx context.Context, h *hold) {
+	h.saving.Lock() // a save under way goes first
+	defer h.saving.Unlock()
+	due := h.ends
+	r.facts.released(h)
+	a := r.ask(ctx, request{
+		op: "submit", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/submit", session: h.person.token,
+		body: encode(map[string]any{"values": r.answers()}), due: due,
+	})
+	if !a.ok() {
+		return
+	}
+	r.facts.acked(h.claim)
+	r.awaitStep(ctx, h.claim, due)
+}
+
+// answers are what contributors hand in: half of them are sure, the others
+// write 2 to 20 KB about why they are not.
+func (r *run) answers() form.Values {
+	v := mathcheck.Answers()
+	if r.think.Float() < 0.5 {
+		v["sure"], v["doubt"] = json.RawMessage("false"), r.doubt()
+	}
+	return v
+}
+
+func (r *run) doubt() json.RawMessage {
+	size := min(20_000, max(2_000, int(r.think.LogNormal(6*time.Second)/time.Millisecond)))
+	return encode(strings.Repeat("I am not sure, since the text says so. ", size/39))
+}
+
+// extend renews the lease of something that is worked on.
+func (r *run) extend(ctx context.Context, due time.Time) {
+	h := r.facts.contributors.pick(r.think.IntN)
+	if h == nil {
+		r.facts.skip("extend: nothing is claimed")
+		return
+	}
+	r.ask(ctx, request{
+		op: "extend", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/extend", session: h.person.token, due: due,
+	})
+}
+
+// save saves a draft of something that is worked on.
+func (r *run) save(ctx context.Context, due time.Time) {
+	h := r.facts.contributors.pick(r.think.IntN)
+	if h == nil || !h.saving.TryLock() {
+		r.facts.skip("draft: nothing is claimed, or it is being saved")
+		return
+	}
+	defer h.saving.Unlock()
+	r.saveNow(ctx, h, due)
+}
+
+// saveNow wants the hold's saving held.
+func (r *run) saveNow(ctx context.Context, h *hold, due time.Time) {
+	a := r.ask(ctx, request{
+		op: "draft", method: http.MethodPut, path: "/api/console/claims/" + h.claim + "/draft", session: h.person.token, due: due,
+		body: encode(map[string]any{
+			"values":   form.Values{"answer": json.RawMessage(`"72"`), "sure": json.RawMessage("false"), "doubt": r.doubt()},
+			"revision": h.revision,
+		}),
+	})
+	var saved struct {
+		Revision int64 `json:"revision"`
+	}
+	if a.ok() && a.decode(&saved) == nil {
+		h.revision = saved.Revision
+	}
+}
+
+// pollCounts looks at the queues, as an open tab does.
+func (r *run) pollCounts(ctx context.Context, due time.Time) {
+	p := r.world.contributors[r.think.IntN(len(r.world.contributors))]
+	a := r.ask(ctx, request{
+		op: "counts", method: http.MethodGet, path: "/api/console/queues", session: p.token, tag: p.tag.get(), due: due,
+	})
+	if a.status == http.StatusOK {
+		p.tag.set(a.tag)
+	}
+}

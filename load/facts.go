@@ -1,0 +1,155 @@
+package main
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/taskloom/taskloom/load/internal/record"
+)
+
+// facts is what clients know: what they hold, and what they were told is done.
+type facts struct {
+	contributors, reviewers crew
+	tasks                   []int64 // whose status is asked for
+	window                  window
+	probes                  atomic.Bool // steps are timed
+
+	mu        sync.Mutex
+	held      map[nodeKey]string // claim by node, as long as it is held
+	double    int64              // nodes that were given out while held
+	handedIn  []string           // claims whose submission or verdict was acked
+	ids       []int64            // tasks whose creation was acked
+	unsure    int64              // tasks that may have been created
+	ingested  int64              // tasks of archives
+	skipped   map[string]int64   // what was due and found nobody to do it
+	overdue   atomic.Int64       // steps that were not seen in time
+	fileRates []float64          // files a second, of each archive
+}
+
+type nodeKey struct {
+	task int64
+	node string
+}
+
+// claimed notes what somebody was given, and that it was somebody else's
+// already. Leases do not run out within a handling time.
+func (f *facts) claimed(w work) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := nodeKey{w.TaskID, w.Node}
+	if f.held[k] != "" {
+		f.double++
+	}
+	f.held[k] = w.ClaimID
+}
+
+// released notes that something is about to be handed in: from then on it may
+// be given out again, whatever the answer.
+func (f *facts) released(h *hold) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.held, nodeKey{h.task, h.node})
+}
+
+func (f *facts) acked(claim string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.handedIn = append(f.handedIn, claim)
+}
+
+func (f *facts) created(ids []int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ids = append(f.ids, ids...)
+}
+
+func (f *facts) uncertain(n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unsure += n
+}
+
+func (f *facts) archived(files int, rate float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ingested += int64(files)
+	f.fileRates = append(f.fileRates, rate)
+}
+
+func (f *facts) skip(why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.skipped[why]++
+}
+
+// window keeps single observations of a while, to find out since when all was
+// well again.
+type window struct {
+	mu   sync.Mutex
+	gate float64 // by how much the limits are loosened; 0 keeps nothing
+	seen []observation
+}
+
+type observation struct {
+	at   time.Time
+	good bool
+}
+
+// add notes whether a request that has an objective met it.
+func (w *window) add(k record.Key, at time.Time, took time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if limit, known := windowLimits[k.Op]; w.gate > 0 && known && k.Class != record.Stale {
+		w.seen = append(w.seen, observation{at, k.Class == record.OK && took.Seconds() <= w.gate*limit.Seconds()})
+	}
+}
+
+// open begins to keep them.
+func (w *window) open(gate float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gate = gate
+}
+
+// all are those so far.
+func (w *window) all() []observation {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]observation(nil), w.seen...)
+}
+
+// never stands for a time that did not come.
+const never = -time.Second
+
+// settledAfter is the time from a moment until everything was well for good:
+// from then on, every stretch of five seconds has at least 95 of 100 requests
+// inside their objectives. It is never when the end was not well.
+func settledAfter(seen []observation, from time.Time) time.Duration {
+	const stretch, share = 5 * time.Second, 0.95
+	good, all := map[int]int{}, map[int]int{}
+	last := -1
+	for _, o := range seen {
+		if o.at.Before(from) {
+			continue
+		}
+		i := int(o.at.Sub(from) / stretch)
+		last = max(last, i)
+		all[i]++
+		if o.good {
+			good[i]++
+		}
+	}
+	if last < 0 {
+		return never
+	}
+	for i := last; i >= 0; i-- {
+		if all[i] > 0 && float64(good[i]) < share*float64(all[i]) {
+			if i == last {
+				return never
+			}
+			return time.Duration(i+1) * stretch
+		}
+	}
+	return 0
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/taskloom/taskloom/internal/measure/zipgen"
+)
+
+const (
+	uploadLook = 50 * time.Millisecond
+	ingestMost = 30 * time.Minute
+)
+
+// archiveOf is the archive of a run: shorter runs have smaller ones.
+func (r *run) archiveOf(seed uint64) zipgen.Archive {
+	share := min(1, r.dur.Minutes()/30) * min(1, r.scale)
+	return zipgen.Archive{Files: max(20, int(float64(r.archive.files)*share)), Size: r.archive.size, Seed: seed}
+}
+
+// ingest uploads an archive and waits until all its files are tasks.
+func (r *run) ingest(ctx context.Context, seed uint64) {
+	ctx, cancel := context.WithTimeout(ctx, ingestMost)
+	defer cancel()
+	a := r.archiveOf(seed)
+	if err := r.ingestArchive(ctx, a); err != nil && ctx.Err() == nil {
+		r.note("an archive of %d files did not get in: %v", a.Files, err)
+	}
+}
+
+func (r *run) ingestArchive(ctx context.Context, a zipgen.Archive) error {
+	length, err := a.Length()
+	if err != nil {
+		return err
+	}
+	key := r.world.keys[integratorCount]
+	path := fmt.Sprintf("/api/v1/workflows/%d/tasks/upload", r.world.scans)
+	var begun struct {
+		UploadID  string `json:"upload_id"`
+		UploadURL string `json:"upload_url"`
+	}
+	answer := r.ask(ctx, request{
+		op: "upload", method: http.MethodPost, path: path, key: key, body: encode(map[string]int64{"file_size_bytes": length}),
+	})
+	if !answer.ok() {
+		return fmt.Errorf("begin an upload: %s", answer.cause())
+	}
+	if err := answer.decode(&begun); err != nil {
+		return err
+	}
+	if err := r.put(ctx, a, length, begun.UploadURL); err != nil {
+		return err
+	}
+	confirmed := time.Now()
+	answer = r.ask(ctx, request{op: "confirm", method: http.MethodPost, path: path + "/" + begun.UploadID + "/confirm", key: key})
+	if !answer.ok() {
+		return fmt.Errorf("confirm: %s", answer.cause())
+	}
+	return r.followUpload(ctx, a, path+"/"+begun.UploadID, key, confirmed)
+}
+
+// put sends the archive as it is made.
+func (r *run) put(ctx context.Context, a zipgen.Archive, length int64, url string) error {
+	out, into := io.Pipe()
+	go func() { _ = into.CloseWithError(a.Write(into)) }() // the reader gets the error
+	defer out.Close()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, url, out)
+	if err != nil {
+		return err
+	}
+	req.ContentLength = length
+	req.Header.Set("Content-Type", "application/zip")
+	c := &http.Client{Timeout: ingestMost}
+	defer c.CloseIdleConnections()
+	res, err := c.Do(req)
+	if err != nil {
+		return fmt.Errorf("put the archive: %w", err)
+	}
+	defer res.Body.Close()
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK { // nothing on success
+		return fmt.Errorf("put the archive: %d %.300s", res.StatusCode, body)
+	}
+	return nil
+}
+
+// followUpload asks until the first row is there, and until the last is.
+func (r *run) followUpload(ctx context.Context, a zipgen.Archive, path, key string, confirmed time.Time) error {
+	first := false
+	for {
+		answer := r.clients.send(ctx, request{method: http.MethodGet, path: path, key: key})
+		var u struct {
+			Status   string `json:"status"`
+			Message  string `json:"message"`
+			Progress struct {
+				Done int `json:"rows_done"`
+			} `json:"progress"`
+			Created int `json:"success_count"`
+		}
+		if answer.status == http.StatusOK {
+			if err := answer.decode(&u); err != nil {
+				return err
+			}
+		}
+		if u.Progress.Done > 0 && !first {
+			first = true
+			r.took("first-row", confirmed, time.Now())
+		}
+		switch u.Status {
+		case "completed":
+			took := time.Since(confirmed).Seconds()
+			r.facts.archived(u.Created, float64(a.Files)/took)
+			if u.Created != a.Files {
+				return fmt.Errorf("%d of %d files became tasks", u.Created, a.Files)
+			}
+			r.say("an archive of %d files took %.1f s", a.Files, took)
+			return nil
+		case "failed", "cancelled":
+			return fmt.Errorf("the upload is %s: %s", u.Status, u.Message)
+		}
+		if err := wait(ctx, uploadLook); err != nil {
+			return err
+		}
+	}
+}

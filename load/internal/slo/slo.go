@@ -1,0 +1,113 @@
+// Package slo is what the product promises of its speed, as data, and whether
+// a run kept it.
+package slo
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Objective is one promise. It is about a time that a share of all requests
+// stay within (Percent), or about a number that stays within Most and Least.
+type Objective struct {
+	// Name says which one: "claim, p99".
+	Name string
+	// SLI is what it is measured by: an operation of the recorder, or the name of
+	// a number.
+	SLI string
+	// Percent and Limit: so many percent stay within this time.
+	Percent float64
+	Limit   time.Duration
+	// Number says that the SLI is a number, within Most or at least Least.
+	Number      bool
+	Most, Least float64
+	Unit        string
+	// Firm objectives are no matter of the machine: the gate does not loosen them.
+	Firm bool
+}
+
+// The SLIs that are numbers.
+const (
+	Availability = "availability"        // share of requests
+	LostWrites   = "lost acked writes"   // count
+	LostDrafts   = "lost acked drafts"   // count
+	DoubleClaims = "double claims"       // count
+	Duplicates   = "tasks too many"      // count
+	IngestRate   = "files ingested"      // per second
+	Admitted     = "admitted inside SLO" // share of the admitted, at overload
+	Recovery     = "recovery"            // seconds from heal or end of overload
+	Memory       = "memory of a process" // MB, the most
+)
+
+// Table is what is promised: for 4 vCPU for the product and 4 for Postgres,
+// 1,000,000 tasks in the pipeline, at the peak.
+var Table = []Objective{
+	{Name: "claim the next task, p50", SLI: "claim", Percent: 50, Limit: 10 * time.Millisecond},
+	{Name: "claim the next task, p99", SLI: "claim", Percent: 99, Limit: 100 * time.Millisecond},
+	{Name: "hand in a subtask, p50", SLI: "submit", Percent: 50, Limit: 25 * time.Millisecond},
+	{Name: "hand in a subtask, p99", SLI: "submit", Percent: 99, Limit: 200 * time.Millisecond},
+	{Name: "give a verdict, p50", SLI: "verdict", Percent: 50, Limit: 25 * time.Millisecond},
+	{Name: "give a verdict, p99", SLI: "verdict", Percent: 99, Limit: 200 * time.Millisecond},
+	{Name: "save a draft, p99", SLI: "draft", Percent: 99, Limit: 150 * time.Millisecond},
+	{Name: "create 5,000 tasks (3 MB), p99", SLI: "create-5000", Percent: 99, Limit: 2 * time.Second},
+	{Name: "create 5,000 tasks (32 MB), p99", SLI: "create-32mb", Percent: 99, Limit: 5 * time.Second},
+	{Name: "status of a task, p99", SLI: "status", Percent: 99, Limit: 30 * time.Millisecond},
+	{Name: "list of 200 tasks, p99", SLI: "list", Percent: 99, Limit: 50 * time.Millisecond},
+	{Name: "submit to next node claimable, p95", SLI: "step", Percent: 95, Limit: 500 * time.Millisecond},
+	{Name: "submit to next node claimable, p99", SLI: "step", Percent: 99, Limit: 2 * time.Second},
+	{Name: "confirm to first row", SLI: "first-row", Percent: 99, Limit: 5 * time.Second},
+	{Name: "ingestion", SLI: IngestRate, Number: true, Least: 300, Unit: "files/s"},
+	{Name: "availability", SLI: Availability, Number: true, Least: 99.9, Unit: "%", Firm: true},
+	{Name: "acked writes lost", SLI: LostWrites, Number: true, Firm: true},
+	{Name: "acked drafts lost", SLI: LostDrafts, Number: true, Firm: true},
+	{Name: "nodes with two claims at a time", SLI: DoubleClaims, Number: true, Firm: true},
+	{Name: "tasks that nobody asked for", SLI: Duplicates, Number: true, Firm: true},
+	{Name: "back inside all objectives after", SLI: Recovery, Number: true, Most: 60, Unit: "s", Firm: true},
+	{Name: "at overload: admitted, inside", SLI: Admitted, Number: true, Least: 95, Unit: "%", Firm: true},
+	{Name: "at overload: refusal, p99", SLI: "refusal", Percent: 99, Limit: 50 * time.Millisecond},
+	{Name: "memory of a process", SLI: Memory, Number: true, Most: 1000, Unit: "MB", Firm: true},
+}
+
+// Unmeasured are promises whose subject the product does not have yet.
+var Unmeasured = []string{"export of 200,000 rows: there is no export yet", "LLM nodes: there are none yet"}
+
+// Get finds an objective by its SLI and percent; 0 for numbers.
+func Get(sli string, percent float64) (Objective, bool) {
+	i := slices.IndexFunc(Table, func(o Objective) bool { return o.SLI == sli && o.Percent == percent })
+	if i < 0 {
+		return Objective{}, false
+	}
+	return Table[i], true
+}
+
+// Gate is what counts on a machine that is by this factor slower than the
+// reference: times grow, rates shrink, and what is no matter of the machine stays.
+func (o Objective) Gate(factor float64) Objective {
+	if o.Firm {
+		return o
+	}
+	o.Limit = time.Duration(float64(o.Limit) * factor)
+	o.Least /= factor
+	o.Most *= factor
+	return o
+}
+
+// String is the bound: "≤ 100ms".
+func (o Objective) String() string {
+	switch {
+	case !o.Number:
+		return "≤ " + o.Limit.String()
+	case o.Least > 0:
+		return fmt.Sprintf("≥ %g%s", o.Least, space(o.Unit))
+	default:
+		return fmt.Sprintf("≤ %g%s", o.Most, space(o.Unit))
+	}
+}
+
+func space(unit string) string {
+	if unit == "" || unit == "%" {
+		return unit
+	}
+	return " " + unit
+}

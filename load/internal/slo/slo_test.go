@@ -1,0 +1,74 @@
+package slo
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/load/internal/record"
+)
+
+func TestGate(t *testing.T) {
+	t.Parallel()
+	claim, ok := Get("claim", 99)
+	require.True(t, ok)
+	require.Equal(t, "≤ 100ms", claim.String())
+	require.Equal(t, "≤ 200ms", claim.Gate(2).String())
+	files, ok := Get(IngestRate, 0)
+	require.True(t, ok)
+	require.Equal(t, "≥ 150 files/s", files.Gate(2).String())
+	up, ok := Get(Availability, 0)
+	require.True(t, ok)
+	require.Equal(t, "≥ 99.9%", up.Gate(2).String())
+	lost, ok := Get(LostWrites, 0)
+	require.True(t, ok)
+	require.Equal(t, "≤ 0", lost.Gate(2).String())
+	_, ok = Get("claim", 98)
+	require.False(t, ok)
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	r, err := record.New(time.Now(), nil)
+	require.NoError(t, err)
+	add := func(op string, n int, took time.Duration) {
+		for range n {
+			r.Record(record.Key{Op: op, Class: record.OK}, took, 200, "")
+		}
+	}
+	add("claim", 985, 5*time.Millisecond)
+	add("claim", 15, 150*time.Millisecond) // p99 is 150 ms
+	add("submit", 100, 500*time.Millisecond)
+	m := Measured{
+		Times: func(op string) record.Summary {
+			return r.Select(func(k record.Key) bool { return k.Op == op })
+		},
+		Numbers: map[string]float64{LostWrites: 0, DoubleClaims: 1, Availability: 99.95, IngestRate: 160, Recovery: 61},
+	}
+	verdicts := func(factor float64) map[string]Verdict {
+		out := map[string]Verdict{}
+		for _, j := range Judge(m, factor) {
+			out[j.Name] = j.Verdict
+		}
+		require.Len(t, out, len(Table), "two objectives have one name")
+		return out
+	}
+	strict, gated := verdicts(1), verdicts(2)
+	for name, want := range map[string][2]Verdict{
+		"claim the next task, p50":         {Met, Met},
+		"claim the next task, p99":         {Missed, Met},
+		"hand in a subtask, p99":           {Missed, Missed},
+		"give a verdict, p99":              {Unknown, Unknown},
+		"acked writes lost":                {Met, Met},
+		"nodes with two claims at a time":  {Missed, Missed},
+		"availability":                     {Met, Met},
+		"ingestion":                        {Missed, Met},
+		"back inside all objectives after": {Missed, Missed},
+		"acked drafts lost":                {Unknown, Unknown},
+	} {
+		require.Equal(t, want, [2]Verdict{strict[name], gated[name]}, name)
+	}
+	require.True(t, AnyMissed(Judge(m, 2)))
+	require.False(t, AnyMissed([]Judged{{Verdict: Met}, {Verdict: Unknown}}))
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/stacktest"
+	"github.com/taskloom/taskloom/load/internal/record"
+	"github.com/taskloom/taskloom/load/internal/slo"
+)
+
+// asCommand makes the test's binary the command, with these arguments.
+const asCommand = "TASKLOOM_LOAD_ARGS"
+
+func TestMain(m *testing.M) {
+	if args := os.Getenv(asCommand); args != "" {
+		if err := start(context.Background(), strings.Fields(args), os.Stdout, os.Stderr); err != nil {
+			_, _ = os.Stderr.WriteString("load: " + err.Error() + "\n") // nobody else is told
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestBurst plays a small burst on a stack of its own: on a shared Temporal its
+// worker would take other tests' work. What is tested is the command, so no
+// machine is too slow for it; what a client was told must hold on any.
+func TestBurst(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "burst.json")
+	cmd := exec.CommandContext(t.Context(), stacktest.Binary(t, "taskloom-dev"), "exec", "--", self)
+	cmd.Env = append(os.Environ(), asCommand+"=-script burst -tasks 2000 -dur 10s -scale 0.1 -gate 10000 -sample 1s -serves 2 -workers 2 -taskloom "+
+		stacktest.Binary(t, "taskloom")+" -results "+file)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "claim the next task, p99")
+
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var got results
+	require.NoError(t, json.Unmarshal(raw, &got))
+	claims := map[string]int64{}
+	for _, l := range got.Latencies {
+		if l.Class == record.OK {
+			claims[l.Phase+" "+l.Op] += l.N
+		}
+	}
+	// On a machine without a free core some get their answers late, or none.
+	require.Positive(t, claims["shift-start claim"], "%s", out)
+	require.LessOrEqual(t, claims["shift-start claim"], int64(50), "%s", out)
+	require.LessOrEqual(t, claims["queue-empty claim"], int64(10), "the small queue holds no more: %s", out)
+	require.Positive(t, claims["queue-empty claim-empty"], "%s", out)
+	for _, name := range []string{slo.LostWrites, slo.DoubleClaims, slo.Duplicates} {
+		require.Contains(t, got.Numbers, name)
+		require.Zero(t, got.Numbers[name], name)
+	}
+	for _, name := range []string{"memory serve-1", "memory serve-2", "memory worker-2", "dead tuples task_nodes", "outbox depth", "applied lag"} {
+		require.NotEmpty(t, got.Series[name].Values, name)
+	}
+	hlog, err := os.ReadFile(strings.TrimSuffix(file, ".json") + ".hlog")
+	require.NoError(t, err)
+	h, err := hdrhistogram.NewHistogramLogReader(bytes.NewReader(hlog)).NextIntervalHistogram()
+	require.NoError(t, err)
+	require.NotNil(t, h)
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	o, err := parseOptions([]string{"-script", "growth", "-sizes", "1000,5000"}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, []int{1000, 5000}, o.sizes)
+	require.Equal(t, "on_first_claim", o.runs)
+	for _, bad := range [][]string{
+		{"-script", "nothing"}, {"-tasks", "10"}, {"-scale", "0"}, {"-sizes", "5000,1000"}, {"-archive", "10"}, {"-runs", "never"}, {"more"},
+	} {
+		_, err := parseOptions(bad, io.Discard)
+		require.Error(t, err, "%v", bad)
+	}
+}
+
+func TestSettledAfter(t *testing.T) {
+	t.Parallel()
+	from := time.Now()
+	seen := func(good func(second int) bool) (out []observation) {
+		for s := -5; s < 60; s++ {
+			for range 10 {
+				out = append(out, observation{from.Add(time.Duration(s) * time.Second), good(s)})
+			}
+		}
+		return out
+	}
+	require.Zero(t, settledAfter(seen(func(int) bool { return true }), from))
+	require.Zero(t, settledAfter(seen(func(s int) bool { return s >= 0 }), from), "what was before does not matter")
+	require.Equal(t, 15*time.Second, settledAfter(seen(func(s int) bool { return s >= 12 }), from))
+	require.Equal(t, 40*time.Second, settledAfter(seen(func(s int) bool { return s < 10 || s >= 36 }), from), "a relapse counts")
+	require.Negative(t, settledAfter(seen(func(s int) bool { return s < 50 }), from))
+	require.Negative(t, settledAfter(nil, from))
+}
+
+func TestProfileTimes(t *testing.T) {
+	t.Parallel()
+	three := busiest.times(3)
+	require.InDelta(t, 18, three.Tasks, 1e-9)
+	// As many people hold as many tasks.
+	require.InDelta(t, busiest.Tasks*busiest.Handling.Seconds(), three.Tasks*three.Handling.Seconds(), 1e-6)
+	require.InDelta(t, 6, busiest.Tasks, 1e-9, "the original stays")
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/taskloom/taskloom/load/internal/record"
+	"github.com/taskloom/taskloom/load/internal/series"
+	"github.com/taskloom/taskloom/load/internal/slo"
+)
+
+// results is the file that a run leaves.
+type results struct {
+	Script     string                   `json:"script"`
+	Began      time.Time                `json:"began"`
+	Seconds    float64                  `json:"seconds"`
+	Machine    machine                  `json:"machine"`
+	Options    map[string]string        `json:"options"`
+	Phases     []phase                  `json:"phases,omitempty"`
+	Verdicts   []slo.Judged             `json:"verdicts,omitempty"`
+	Unmeasured []string                 `json:"unmeasured,omitempty"`
+	Latencies  []record.Line            `json:"latencies,omitempty"`
+	Failures   map[string]string        `json:"first_failures,omitempty"`
+	Skipped    map[string]int64         `json:"skipped,omitempty"`
+	Numbers    map[string]float64       `json:"numbers,omitempty"`
+	Trends     []series.Trend           `json:"trends,omitempty"`
+	Series     map[string]series.Series `json:"series,omitempty"`
+	Notes      []string                 `json:"notes,omitempty"`
+	Found      any                      `json:"found,omitempty"`
+}
+
+// machine is what the figures were taken on.
+type machine struct {
+	Cores    int    `json:"cores"`
+	Kernel   string `json:"kernel"`
+	Go       string `json:"go"`
+	Postgres string `json:"postgres"`
+	Revision string `json:"revision,omitempty"`
+	Load     string `json:"load_average"`
+}
+
+func (r *run) describe(ctx context.Context) machine {
+	read := func(name string) string {
+		raw, _ := os.ReadFile(name) // empty where there is none
+		return strings.TrimSpace(string(raw))
+	}
+	m := machine{
+		Cores: runtime.NumCPU(), Kernel: read("/proc/sys/kernel/osrelease"), Go: runtime.Version(), Load: read("/proc/loadavg"),
+	}
+	_ = r.pool.QueryRow(ctx, `SHOW server_version`).Scan(&m.Postgres)                     // left out then
+	raw, _ := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output() // likewise
+	m.Revision = strings.TrimSpace(string(raw))
+	return m
+}
+
+func (r *run) base() results {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return results{
+		Script: r.script, Began: r.began.UTC(), Seconds: time.Since(r.began).Seconds(), Machine: r.describe(ctx),
+		Options: map[string]string{
+			"dur": r.dur.String(), "tasks": strconv.Itoa(r.tasks), "scale": fmt.Sprint(r.scale), "gate": fmt.Sprint(r.gate),
+			"compress": fmt.Sprint(r.compress), "serves": strconv.Itoa(r.serves), "workers": strconv.Itoa(r.workers),
+			"seed": strconv.FormatUint(r.seed, 10), "runs": r.runs, "archive": fmt.Sprintf("%dx%d", r.archive.files, r.archive.size),
+		},
+		Numbers: r.numbers.get(), Notes: r.notes.get(),
+	}
+}
+
+// finish checks, judges, prints and writes. It fails when an objective is missed.
+func (r *run) finish() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	r.stopWatching(ctx)
+	failed := r.check(ctx)
+	if dead := r.cluster.dead(); len(dead) > 0 {
+		failed = errors.Join(failed, fmt.Errorf("%s ended during the run", strings.Join(dead, ", ")))
+	}
+	if n := r.loop.LeftOut(); n > 0 {
+		failed = errors.Join(failed, fmt.Errorf("%d requests were never sent: too many were open; the run counts for nothing", n))
+	}
+	r.sum()
+	out := r.base()
+	out.Phases, out.Latencies, out.Failures = r.phases.get(), r.rec.Lines(), r.rec.Failures()
+	out.Skipped, out.Unmeasured = r.facts.skipped, slo.Unmeasured
+	out.Trends, out.Series = r.series.Trends(), r.series.All()
+	out.Verdicts = slo.Judge(slo.Measured{Times: r.judged, Numbers: out.Numbers}, r.gate)
+	r.print(out)
+	failed = errors.Join(failed, r.write(out))
+	if r.explain > 0 {
+		failed = errors.Join(failed, r.keepPlans())
+	}
+	if slo.AnyMissed(out.Verdicts) {
+		failed = errors.Join(failed, errMissed)
+	}
+	return failed
+}
+
+// judged are the latencies that objectives are about: admitted requests, and
+// neither those of the first seconds nor those of an overload. A refusal is
+// judged for its own speed.
+func (r *run) judged(op string) record.Summary {
+	return r.rec.Select(func(k record.Key) bool {
+		if op == "refusal" {
+			return k.Class == record.Refused && strings.HasPrefix(k.Phase, overload)
+		}
+		if op == "step" && k.Phase == "outage" {
+			return false
+		}
+		return k.Op == op && k.Class == record.OK && counts(k.Phase)
+	})
+}
+
+// counts tells whether a phase is one in which objectives hold.
+func counts(phase string) bool {
+	return phase != warmup && phase != "recovery" && !strings.HasPrefix(phase, overload)
+}
+
+// promised are the operations whose availability is promised.
+var promised = []string{"claim", "claim-review", "claim-empty", "submit", "verdict", "draft", "status", "list", "create-5000", "create-32mb"}
+
+// sum adds up what is told as numbers.
+func (r *run) sum() {
+	in := func(class ...record.Class) float64 {
+		return float64(r.rec.Select(func(k record.Key) bool {
+			return counts(k.Phase) && slices.Contains(promised, k.Op) && slices.Contains(class, k.Class)
+		}).N())
+	}
+	if done, failed := in(record.OK, record.Stale), in(record.Failed); done+failed > 0 {
+		r.number(slo.Availability, 100*done/(done+failed))
+	}
+	for _, p := range r.cluster.processes() {
+		if most := r.series.Most(func(name string) bool { return name == "memory "+p.Name }); most > 0 {
+			r.number(slo.Memory, max(r.numbers.get()[slo.Memory], most))
+		}
+	}
+	if rates := r.facts.fileRates; len(rates) > 0 {
+		var sum float64
+		for _, v := range rates {
+			sum += v
+		}
+		r.number(slo.IngestRate, sum) // those were at the same time
+	}
+	unchanged, polls := 0.0, 0.0
+	for _, l := range r.rec.Lines() {
+		if l.Op == "counts" {
+			unchanged, polls = unchanged+float64(l.Statuses["304"]), polls+float64(l.N)
+		}
+	}
+	if polls > 0 {
+		r.number("polls of counts that were 304, %", 100*unchanged/polls)
+	}
+	late := r.late.Select(func(record.Key) bool { return true })
+	r.number("this program late, p99 ms", slo.Millis(late.Quantile(99)))
+	r.number("steps not seen within 30 s", float64(r.facts.overdue.Load()))
+}
+
+// writeBare keeps what a script without objectives found.
+func (r *run) writeBare() error {
+	out := r.base()
+	out.Found = r.bare
+	return r.write(out)
+}
+
+func (r *run) write(out results) error {
+	raw, err := json.MarshalIndent(out, "", " ")
+	if err == nil {
+		err = os.WriteFile(r.results, append(raw, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	fmt.Fprintln(r.stdout, "\nEverything, series included:", r.results)
+	return nil
+}
+
+func (r *run) print(out results) {
+	w := tabwriter.NewWriter(r.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\nphase\toperation\toutcome\tn\tp50 ms\tp95 ms\tp99 ms\tmax ms\t\n")
+	for _, l := range out.Latencies {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t\n", l.Phase, l.Op, l.Class, l.N, l.P50, l.P95, l.P99, l.Max)
+	}
+	_ = w.Flush() // to where the rest goes
+	printTrends(r.stdout, out.Trends)
+	for _, name := range slices.Sorted(maps.Keys(out.Numbers)) {
+		fmt.Fprintf(r.stdout, "%s: %.6g\n", name, out.Numbers[name])
+	}
+	for _, why := range slices.Sorted(maps.Keys(out.Skipped)) {
+		fmt.Fprintf(r.stdout, "left out, %s: %d\n", why, out.Skipped[why])
+	}
+	for _, op := range slices.Sorted(maps.Keys(out.Failures)) {
+		fmt.Fprintf(r.stdout, "first failure of %s: %s\n", op, out.Failures[op])
+	}
+	for _, what := range append(out.Unmeasured, out.Notes...) {
+		fmt.Fprintln(r.stdout, "note:", what)
+	}
+	w = tabwriter.NewWriter(r.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\nobjective\tis\tgate here\tn\tp50 ms\tp99 ms\tmeasured\tverdict\n")
+	for _, j := range out.Verdicts {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%.1f\t%.6g\t%s\n", j.Name, j.Objective, j.Gate, j.N, j.P50, j.P99, j.Value, j.Verdict)
+	}
+	_ = w.Flush() // to where the rest goes
+}
+
+func printTrends(out io.Writer, trends []series.Trend) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\nover time\tunit\tfirst\tmin\tmax\tlast\tslope/h\t\n")
+	for _, t := range trends {
+		if t.Min == t.Max {
+			continue // nothing happened there
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", t.Name, t.Unit, t.First, t.Min, t.Max, t.Last, t.Slope)
+	}
+	_ = w.Flush() // to where the rest goes
+	fmt.Fprintln(out)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// rejected is the share of work that reviewers return.
+const rejected = 0.1
+
+// review is one verdict, from the claim until it is given. Nothing to review
+// is no failure.
+func (r *run) review(ctx context.Context, due time.Time, reviewing time.Duration) {
+	p := r.facts.reviewers.take(r.think.IntN)
+	if p == nil {
+		r.facts.skip("review: every reviewer is at work")
+		return
+	}
+	defer r.facts.reviewers.release(p)
+	h := r.claim(ctx, p, r.world.main, "reviewer", "claim-review", due)
+	if h == nil {
+		return
+	}
+	h.ends = due.Add(r.think.LogNormal(reviewing))
+	if !r.ponder(ctx, time.Until(h.ends)) {
+		return
+	}
+	r.verdict(ctx, h, r.think.Float() >= rejected)
+}
+
+func (r *run) verdict(ctx context.Context, h *hold, approve bool) {
+	body := map[string]any{"verdict": store.VerdictApprove}
+	if !approve {
+		body = map[string]any{
+			"verdict":  store.VerdictReject,
+			"comments": []map[string]string{{"field": "answer", "text": "Please count again.", "verdict": "wrong"}},
+		}
+	}
+	r.facts.released(h)
+	a := r.ask(ctx, request{
+		op: "verdict", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/review", session: h.person.token,
+		body: encode(body), due: h.ends,
+	})
+	if a.ok() {
+		r.facts.acked(h.claim)
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/taskloom/taskloom/internal/measure/procfs"
+)
+
+const megabyte = 1e6
+
+// watch looks at memory, tables and the outbox every few seconds until the run
+// ends, and rotates the log of histograms.
+func (r *run) watch(ctx context.Context) {
+	ctx, r.unwatch = context.WithCancel(ctx)
+	r.watching.Go(func() {
+		next := time.NewTicker(r.sample)
+		defer next.Stop()
+		for {
+			r.look(ctx)
+			select {
+			case <-next.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// stopWatching takes a last look.
+func (r *run) stopWatching(ctx context.Context) {
+	if r.unwatch == nil {
+		return
+	}
+	r.unwatch()
+	r.watching.Wait()
+	r.unwatch = nil
+	r.look(ctx)
+}
+
+func (r *run) look(ctx context.Context) {
+	at := time.Since(r.began)
+	add := func(name, unit string, v float64) { r.series.Add(name, unit, at, v) }
+	r.lookAtProcesses(add)
+	if err := r.lookAtRows(ctx, add); err != nil && ctx.Err() == nil {
+		r.note("the database could not be looked at: %v", err)
+	}
+	if err := r.rec.Rotate(time.Now()); err != nil {
+		r.note("%v", err)
+	}
+}
+
+// parts are the processes of the stack that this machine runs, by DEV_DIR.
+func parts() map[string]int {
+	pids := map[string]int{}
+	for _, part := range []string{"postgres", "temporal", "s3"} {
+		raw, err := os.ReadFile(filepath.Join(os.Getenv("DEV_DIR"), part+".pid"))
+		if err != nil {
+			continue
+		}
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(raw))); err == nil {
+			pids[part] = pid
+		}
+	}
+	return pids
+}
+
+func (r *run) lookAtProcesses(add func(name, unit string, v float64)) {
+	table, err := procfs.Read()
+	if err != nil {
+		return
+	}
+	for _, p := range r.cluster.processes() {
+		pid := p.Pid()
+		if held, err := procfs.MemoryOf(pid); pid != 0 && err == nil {
+			add("memory "+p.Name, "MB", float64(held.Now)/megabyte)
+			add("CPU "+p.Name, "s", table[pid].Own.Seconds())
+		}
+	}
+	for part, pid := range parts() {
+		var share int64
+		for _, member := range table.Family(pid) {
+			if held, err := procfs.ShareOf(member); err == nil {
+				share += held
+			}
+		}
+		add("memory "+part, "MB", float64(share)/megabyte)
+		add("CPU "+part, "s", table.Tree(pid).Seconds())
+	}
+	add("CPU load", "s", table[os.Getpid()].Own.Seconds())
+}
+
+// watched are the tables that work changes.
+var watched = []string{"tasks", "task_nodes", "task_events", "submissions", "drafts", "outbox", "sessions", "api_keys", "idempotency_keys"}
+
+func (r *run) lookAtRows(ctx context.Context, add func(name, unit string, v float64)) error {
+	rows, err := r.pool.Query(ctx, `SELECT relname, n_dead_tup, n_live_tup, pg_table_size(relid), pg_indexes_size(relid)
+		FROM pg_stat_user_tables WHERE relname = ANY($1)`, watched)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var dead, live, heap, indexes int64
+		if err := rows.Scan(&name, &dead, &live, &heap, &indexes); err != nil {
+			return err
+		}
+		add("dead tuples "+name, "rows", float64(dead))
+		add("dead share "+name, "%", 100*float64(dead)/float64(max(1, dead+live)))
+		add("size "+name, "MB", float64(heap)/megabyte)
+		add("indexes "+name, "MB", float64(indexes)/megabyte)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	b, err := r.backlog(ctx)
+	if err != nil {
+		return err
+	}
+	add("outbox depth", "rows", float64(b.rows))
+	add("outbox oldest", "s", b.oldest.Seconds())
+	add("outbox oldest, people's", "s", b.urgent.Seconds())
+	add("applied lag", "tasks", float64(b.lagging))
+	add("applied lag oldest", "s", b.lagged.Seconds())
+	var connections int64
+	var wal float64
+	if err := r.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()),
+		pg_current_wal_lsn() - '0/0'::pg_lsn`).Scan(&connections, &wal); err != nil {
+		return err
+	}
+	add("connections", "", float64(connections))
+	add("WAL", "MB", wal/megabyte)
+	return nil
+}
+
+// backlog is how far the runs are behind the journal.
+type backlog struct {
+	rows, lagging int64
+	// oldest is the age of the oldest outbox row, urgent that of the oldest that
+	// is no bulk start, lagged that of the oldest task that lags.
+	oldest, urgent, lagged time.Duration
+}
+
+func (r *run) backlog(ctx context.Context) (b backlog, err error) {
+	err = r.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
+		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox),
+		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox WHERE priority < 9),
+		(SELECT count(*) FROM tasks WHERE applied_seq < seq),
+		(SELECT coalesce(now() - min(updated_at), interval '0') FROM tasks WHERE applied_seq < seq)`).
+		Scan(&b.rows, &b.oldest, &b.urgent, &b.lagging, &b.lagged)
+	return b, err
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/taskloom/taskloom/load/internal/arrival"
+)
+
+// begin lets everybody in and starts the clock.
+func (r *run) begin(ctx context.Context) (err error) {
+	f := &r.facts
+	f.held, f.skipped = map[nodeKey]string{}, map[string]int64{}
+	f.contributors.free = append([]*person(nil), r.world.contributors...)
+	f.reviewers.free = append([]*person(nil), r.world.reviewers...)
+	f.probes.Store(true)
+	r.home.set(make(chan struct{}))
+	if f.tasks, err = r.world.someTasks(ctx, 5000); err != nil {
+		return err
+	}
+	if len(f.tasks) == 0 {
+		return errors.New("there are no tasks to ask for")
+	}
+	if err := r.reset(); err != nil {
+		return err
+	}
+	r.watch(ctx)
+	return nil
+}
+
+// warmFor is how long a script runs before it counts.
+func (r *run) warmFor() time.Duration { return min(30*time.Second, r.dur/6) }
+
+// windMost is how long what was started before the end may take. It is cut off
+// then, and not measured; a note says so.
+func (r *run) windMost() time.Duration { return max(requestTimeout, r.dur/4) }
+
+// wind lets the schedules end, and what was started: the slowest requests count
+// as much as all others. Only who is still thinking goes home.
+func (r *run) wind(ctx context.Context, stop context.CancelFunc, g *sync.WaitGroup) error {
+	g.Wait()
+	close(r.home.get())
+	done := make(chan struct{})
+	go func() {
+		r.loop.Wait()
+		close(done)
+	}()
+	cut := time.NewTimer(r.windMost())
+	defer cut.Stop()
+	select {
+	case <-done:
+	case <-cut.C:
+		r.note("what was still under way %v after the end was cut off", r.windMost())
+	case <-ctx.Done():
+	}
+	stop()
+	<-done
+	r.home.set(make(chan struct{}))
+	return ctx.Err()
+}
+
+// beside starts creations and archives at shares of a script's length: several
+// at the same time.
+func (r *run) beside(ctx context.Context, g *sync.WaitGroup) {
+	b := makeBodies(true)
+	r.stream(ctx, g, scriptTimes(r.dur, 0.3, 0.6, 0.85), func(due time.Time) {
+		var all sync.WaitGroup
+		for c := range creatorCount {
+			all.Go(func() { r.create(ctx, due, c, "create-5000", b.small) })
+		}
+		all.Wait()
+	})
+	r.stream(ctx, g, scriptTimes(r.dur, 0.45, 0.75), func(due time.Time) { r.create(ctx, due, 0, "create-32mb", b.large) })
+	r.stream(ctx, g, scriptTimes(r.dur, 0.25), func(time.Time) {
+		var both sync.WaitGroup
+		for seed := range uint64(2) {
+			both.Go(func() { r.ingest(ctx, seed) })
+		}
+		both.Wait()
+	})
+}
+
+// runPeak plays the busiest hour.
+func runPeak(ctx context.Context, r *run) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	play, stop := context.WithCancel(ctx)
+	defer stop()
+	p := busiest.scaled(r.options)
+	r.enter("peak", r.warmFor())
+	var g sync.WaitGroup
+	r.warm(play, &g, p, r.warmFor())
+	r.play(play, &g, p, 0, r.dur)
+	r.beside(play, &g)
+	return r.wind(ctx, stop, &g)
+}
+
+// runDay plays a mean hour in the shape of a day. Polls, leases and saves go by
+// the clock, as ever; people think less, and so do more.
+func runDay(ctx context.Context, r *run) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	play, stop := context.WithCancel(ctx)
+	defer stop()
+	p := mean
+	p.Tasks, p.Verdicts = p.Tasks*r.compress, p.Verdicts*r.compress
+	p = p.thinking(r.compress).scaled(r.options)
+	r.note("people think %g times less than on a real day, and %d of them do so much more each", r.compress, len(r.world.contributors))
+	r.enter("day", r.warmFor())
+	var g sync.WaitGroup
+	r.warm(play, &g, p, r.warmFor())
+	r.shape(play, &g, p, arrival.Day(r.dur), arrival.DayMost, 0, r.dur)
+	r.beside(play, &g)
+	return r.wind(ctx, stop, &g)
+}
+
+// runBurst is the start of a shift: everybody claims at once. Then the queue of
+// another pipeline is emptied, and everybody looks again.
+func runBurst(ctx context.Context, r *run) error {
+	everybody := len(r.world.contributors)
+	if err := r.world.fillSmall(ctx, max(1, everybody/5)); err != nil {
+		return err
+	}
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	play, stop := context.WithCancel(ctx)
+	defer stop()
+	from, shift, retry := r.warmFor(), r.dur/3, r.dur/6
+	p := mean.scaled(r.options)
+	p.Tasks = 0 // they come all together
+	r.enter("shift-start", from)
+	r.enter("queue-empty", from+shift)
+	var g sync.WaitGroup
+	r.play(play, &g, p, 0, r.dur)
+	r.stream(play, &g, arrival.Burst(everybody, from, shift), func(due time.Time) {
+		r.contribute(play, due, min(mean.Handling, r.dur/2), 1)
+	})
+	for round := range 2 {
+		start := from + shift + time.Duration(round)*(retry+retry/5)
+		n := 0
+		r.stream(play, &g, arrival.Burst(everybody, start, retry), func(due time.Time) {
+			r.facts.mu.Lock()
+			who := r.world.contributors[n%everybody]
+			n++
+			r.facts.mu.Unlock()
+			r.claim(play, who, r.world.small, "contributor", "claim", due)
+		})
+	}
+	return r.wind(ctx, stop, &g)
+}
+
+// runQuarter creates 100,000 tasks in the script's length, beside a mean hour.
+func runQuarter(ctx context.Context, r *run) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	play, stop := context.WithCancel(ctx)
+	defer stop()
+	const creations = 20
+	p := mean.scaled(r.options)
+	rounds := max(1, r.options.count(creations)/creatorCount)
+	b := makeBodies(false)
+	r.enter("quarter-end", 0)
+	var g sync.WaitGroup
+	r.warm(play, &g, p, r.warmFor())
+	r.play(play, &g, p, 0, r.dur)
+	r.stream(play, &g, arrival.Burst(rounds, 0, r.dur*9/10), func(due time.Time) {
+		var all sync.WaitGroup
+		for c := range creatorCount {
+			all.Go(func() { r.create(play, due, c, "create-5000", b.small) })
+		}
+		all.Wait()
+	})
+	if err := r.wind(ctx, stop, &g); err != nil {
+		return err
+	}
+	back, err := r.backlog(ctx)
+	if err == nil {
+		r.number("outbox rows left at the end", float64(back.rows))
+	}
+	return err
+}
+
+// runSoak plays a mean hour for long. In the middle of each day all is vacuumed
+// and somebody walks over all tasks.
+func runSoak(ctx context.Context, r *run) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	play, stop := context.WithCancel(ctx)
+	defer stop()
+	p := mean.scaled(r.options)
+	r.enter("soak", r.warmFor())
+	var g sync.WaitGroup
+	r.warm(play, &g, p, r.warmFor())
+	r.play(play, &g, p, 0, r.dur)
+	r.beside(play, &g)
+	day := min(24*time.Hour, r.dur)
+	for at := day / 2; at < r.dur; at += day {
+		r.stream(play, &g, arrival.At(at), func(time.Time) {
+			r.say("vacuum and a walk over all tasks")
+			if _, err := r.pool.Exec(play, `VACUUM (ANALYZE)`); err != nil && play.Err() == nil {
+				r.note("vacuum: %v", err)
+			}
+			r.walk(play)
+		})
+	}
+	return r.wind(ctx, stop, &g)
+}
