@@ -28,6 +28,15 @@ fi
 if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
 	need python3-venv "the Python examples of the documentation are run"
 fi
+# CHAOS=yes adds what single rows of the fault matrix need (docs/chaos.md).
+if [ -n "${CHAOS:-}" ]; then
+	if ! command -v ip >/dev/null; then
+		need iproute2 "partitions are made with network namespaces"
+	fi
+	if ! command -v nft >/dev/null; then
+		need nftables "partitions drop packets in one direction"
+	fi
+fi
 [ ${#packages[@]} != 0 ] || exit 0
 
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

@@ -347,7 +347,9 @@ func TestSignalsFromBeforeARestoreAreVoid(t *testing.T) {
 				x.journal = x.journal[:1] // the database came back from before them, the signals did not
 				here := []func() pipeline.Event{
 					func() pipeline.Event { return x.claim("solve", 9) },
-					func() pipeline.Event { return x.add(pipeline.Event{Kind: pipeline.EventRelease, Node: "solve", Actor: 9}) },
+					func() pipeline.Event {
+						return x.add(pipeline.Event{Kind: pipeline.EventRelease, Node: "solve", Actor: 9})
+					},
 				}
 				for _, do := range here[:again] {
 					do()

@@ -28,6 +28,7 @@ type Process struct {
 	log  *os.File
 
 	mu     sync.Mutex
+	last   []string // what the last Start was given
 	cmd    *exec.Cmd
 	killed bool          // by us: no reason to pause before it is back
 	wanted bool          // a death is followed by a new start
@@ -58,10 +59,33 @@ func (p *Process) Start(env ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	require.False(p.t, p.wanted, "%s is running; stop it first", p.path)
+	p.last = slices.Clone(env)
 	full := append(slices.Clone(p.env), env...)
 	require.NoError(p.t, p.launch(full))
 	p.wanted, p.down = true, make(chan struct{})
 	go p.keep(full, p.cmd, p.down)
+}
+
+// StartAgain starts a process that is stopped as it was started last; one that
+// runs is left alone.
+func (p *Process) StartAgain() {
+	p.t.Helper()
+	p.mu.Lock()
+	wanted, env := p.wanted, p.last
+	p.mu.Unlock()
+	if !wanted {
+		p.Start(env...)
+	}
+}
+
+// Signal sends a signal to the present run, such as SIGSTOP and SIGCONT. A
+// process that is stopped or just dead is left alone.
+func (p *Process) Signal(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.wanted {
+		_ = p.cmd.Process.Signal(sig)
+	}
 }
 
 // launch wants mu held.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,6 +54,22 @@ func TestAHaltedProcessStaysAway(t *testing.T) {
 		p.Stop()
 		p.Stop()
 	}
+}
+
+func TestAProcessStartsAgainAsItWas(t *testing.T) {
+	t.Parallel()
+	p := program(t)
+	p.Start("EXTRA=this")
+	waitForRuns(t, p, 1)
+	p.StartAgain() // runs
+	p.Halt()
+	p.StartAgain()
+	waitForRuns(t, p, 2)
+	require.Equal(t, "runs with this\nruns with this\n", p.Log())
+	p.Signal(syscall.SIGKILL) // not by Kill: it comes back all the same
+	waitForRuns(t, p, 3)
+	p.Stop()
+	p.Signal(syscall.SIGKILL)
 }
 
 func TestMemoryOfAProcess(t *testing.T) {

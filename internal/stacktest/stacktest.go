@@ -6,6 +6,7 @@
 package stacktest
 
 import (
+	"cmp"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,6 +33,13 @@ type Options struct {
 	// Env are NAME=value settings for every command and process, ServeEnv and
 	// WorkerEnv for that process alone.
 	Env, ServeEnv, WorkerEnv []string
+	// Binary is the program that the processes run, bin/taskloom when empty: a
+	// build with a bug in it, say.
+	Binary string
+	// Route is called when the parts run and the database is migrated, before
+	// the processes start, and returns more settings for the one and the other:
+	// a DATABASE_URL that leads through a proxy, say.
+	Route func(s *Stack) (serve, worker []string)
 }
 
 // Stack is a running product. It ends with its test.
@@ -46,6 +54,7 @@ type Stack struct {
 	Worker  *Process
 
 	t        testing.TB
+	binary   string
 	env      []string
 	store    func() *store.Store
 	temporal func() client.Client
@@ -63,7 +72,7 @@ func Start(t testing.TB, o Options) *Stack {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o755))
 
-	s := &Stack{t: t, Dir: dir}
+	s := &Stack{t: t, Dir: dir, binary: cmp.Or(o.Binary, Binary(t, "taskloom"))}
 	s.env = append(startParts(t, dir), o.Env...)
 	s.URL = "http://" + s.Value("ADDR")
 	s.store = sync.OnceValue(s.openStore)
@@ -71,6 +80,10 @@ func Start(t testing.TB, o Options) *Stack {
 	s.Taskloom(nil, "migrate")
 	if len(o.Document) > 0 {
 		s.Applied = s.Apply(o.Document)
+	}
+	if o.Route != nil {
+		serve, worker := o.Route(s)
+		o.ServeEnv, o.WorkerEnv = slices.Concat(o.ServeEnv, serve), slices.Concat(o.WorkerEnv, worker)
 	}
 	s.Serve = s.Run("serve", []string{"serve"}, o.ServeEnv...)
 	s.Worker = s.Run("worker", []string{"worker"}, append([]string{"METRICS_ADDR=" + s.Value("WORKER_METRICS_ADDR")}, o.WorkerEnv...)...)
@@ -96,7 +109,7 @@ func (s *Stack) Value(name string) string {
 // log is Dir/NAME.log.
 func (s *Stack) Run(name string, args []string, env ...string) *Process {
 	s.t.Helper()
-	p := newProcess(s.t, filepath.Join(s.Dir, name+".log"), Binary(s.t, "taskloom"), args, s.env)
+	p := newProcess(s.t, filepath.Join(s.Dir, name+".log"), s.binary, args, s.env)
 	p.Start(env...)
 	return p
 }

@@ -1,0 +1,321 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
+)
+
+const (
+	// finishWithin bounds the working through of what is left in the queues.
+	finishWithin = 4 * time.Minute
+	// drainWithin bounds the coming to rest after the last person went home: a
+	// lost signal is rung after a minute, a lease of the run's end runs out.
+	drainWithin = 2 * time.Minute
+)
+
+// Finish ends the load and checks everything: nothing breaks any more, what is
+// left is worked through, everybody goes home, all comes to rest, and what
+// clients saw is compared with what is there.
+func (r *Run) Finish(ctx context.Context) {
+	r.t.Helper()
+	r.Load.CutShare = 0
+	r.cutShare(0)
+	for _, p := range r.proxies() {
+		p.CutNext(pgproxy.None, 0)
+	}
+	require.NoError(r.t, r.SQL(ctx, `UPDATE chaos_switches SET twice = false`))
+	r.Recover(ctx, "the last fault", true, recoverWithin)
+	close(r.refill)
+	r.finish(ctx)
+	close(r.home)
+	r.stopped = true
+	require.NoError(r.t, r.load.Wait())
+	r.Logf("everybody went home")
+	r.drain(ctx)
+	r.check(ctx)
+}
+
+// finish waits until people have worked through all tasks of the load.
+func (r *Run) finish(ctx context.Context) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, finishWithin)
+	defer cancel()
+	var open int
+	err := r.until(ctx, func(ctx context.Context) (bool, error) {
+		var err error
+		open, err = r.Count(ctx, `SELECT count(*) FROM tasks WHERE org_id <> $1 AND status NOT IN ('finished', 'failed', 'escalated')`, r.World.Probe.ID)
+		return err == nil && open == 0, err
+	})
+	if err != nil {
+		r.Violate("liveness: %d tasks are not finished %s after the last fault was healed, with everybody at work (%v)", open, finishWithin, r.waiting(err, time.Now()))
+	}
+}
+
+// drain waits until nothing moves any more.
+func (r *Run) drain(ctx context.Context) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, drainWithin)
+	defer cancel()
+	for what, sql := range map[string]string{
+		"rows in the outbox":               `SELECT count(*) FROM outbox`,
+		"tasks without their consequences": `SELECT count(*) FROM tasks WHERE applied_seq < seq`,
+		"claims that nobody works on":      `SELECT count(*) FROM task_nodes WHERE status = 'claimed'`,
+	} {
+		n := 0
+		err := r.until(ctx, func(ctx context.Context) (bool, error) {
+			var err error
+			n, err = r.Count(ctx, sql)
+			return err == nil && n == 0, err
+		})
+		if err != nil {
+			r.Violate("I6: %d %s, %s after everybody went home (%v)", n, what, drainWithin, r.waiting(err, time.Now()))
+		}
+	}
+	// Taking back the last claims writes to the outbox once more.
+	err := r.until(ctx, func(ctx context.Context) (bool, error) {
+		n, err := r.Count(ctx, `SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM tasks WHERE applied_seq < seq)`)
+		return err == nil && n == 0, err
+	})
+	if err != nil {
+		r.Violate("I6: not at rest %s after everybody went home: %v", drainWithin, r.waiting(err, time.Now()))
+	}
+}
+
+// check compares what clients saw with what is there.
+func (r *Run) check(ctx context.Context) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	for _, c := range []struct {
+		what string
+		do   func(ctx context.Context) error
+	}{
+		{"the promises about the data", r.checkInvariants},
+		{"creates", r.checkCreates},
+		{"submissions", r.checkSubmissions},
+		{"drafts", r.checkDrafts},
+		{"claims", r.checkClaims},
+		{"runs in Temporal", r.checkRuns},
+	} {
+		require.NoError(r.t, c.do(ctx), "check %s", c.what)
+	}
+}
+
+// checkInvariants are those that the data alone shows: I2 to I6.
+func (r *Run) checkInvariants(ctx context.Context) error {
+	found, err := r.Store().CheckInvariants(ctx, true)
+	if err != nil {
+		return err
+	}
+	for _, v := range found {
+		r.Violate("%s: %s", v.Invariant, v.Where)
+	}
+	for after, more := int64(0), true; more; more = after != 0 {
+		v, last, err := r.Store().CheckJournal(ctx, after, 1000)
+		if err != nil {
+			return err
+		}
+		for _, v := range v {
+			r.Violate("%s: %s", v.Invariant, v.Where)
+		}
+		after = last
+	}
+	return nil
+}
+
+// checkCreates is I1 and I5: each acknowledged create is there once with its
+// content, and nothing else is there.
+func (r *Run) checkCreates(ctx context.Context) error {
+	type row struct {
+		ID       int64
+		Org      int64
+		Question string
+	}
+	rows, _ := r.Store().Pool().Query(ctx, `SELECT id, org_id, input->>'question' FROM tasks`)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	if err != nil {
+		return err
+	}
+	there := map[int64]row{}
+	for _, t := range list {
+		there[t.ID] = t
+	}
+	orgs := map[string]int64{}
+	for _, o := range r.World.all() {
+		orgs[o.Mark] = o.ID
+	}
+	acked, byKey, trying := map[int64]string{}, map[string][]int64{}, map[string]bool{}
+	for _, op := range r.History.Ops() {
+		if op.Kind != opCreate {
+			continue
+		}
+		key := op.Org + " " + op.Key
+		if op.Outcome != OK {
+			trying[key] = true
+			continue
+		}
+		if first, again := byKey[key]; again && !slices.Equal(first, op.Tasks) {
+			r.Violate("I5: create %s was acknowledged as %v and as %v", key, first, op.Tasks)
+		}
+		byKey[key] = op.Tasks
+		var sent struct {
+			Tasks []struct {
+				Fields struct {
+					Question string `json:"question"`
+				} `json:"fields"`
+			} `json:"tasks"`
+		}
+		if err := json.Unmarshal(op.Content, &sent); err != nil {
+			return err
+		}
+		if len(sent.Tasks) != len(op.Tasks) {
+			r.Violate("I1: create %s of %d tasks was acknowledged with the ids %v", key, len(sent.Tasks), op.Tasks)
+			continue
+		}
+		for i, id := range op.Tasks {
+			if other, twice := acked[id]; twice && other != key {
+				r.Violate("I5: task %d was acknowledged to create %s and to create %s", id, other, key)
+			}
+			acked[id] = key
+			t, ok := there[id]
+			switch {
+			case !ok:
+				r.Violate("I1: task %d, acknowledged to create %s, is not there", id, key)
+			case t.Question != sent.Tasks[i].Fields.Question || t.Org != orgs[op.Org]:
+				r.Violate("I1: task %d was created as %q and is %q of organization %d", id, sent.Tasks[i].Fields.Question, t.Question, t.Org)
+			}
+		}
+	}
+	// A create that was never acknowledged, because the run ended, may have
+	// happened: once.
+	open := map[string]bool{}
+	for key := range trying {
+		if byKey[key] == nil {
+			open[key] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(there)) {
+		if _, ok := acked[id]; !ok && len(open) == 0 {
+			r.Violate("I5: task %d (%q) is there and was acknowledged to nobody", id, there[id].Question)
+		}
+	}
+	return nil
+}
+
+// checkSubmissions is I1: what was acknowledged is there with its content, what
+// was refused left nothing, and there is nothing that nobody sent.
+func (r *Run) checkSubmissions(ctx context.Context) error {
+	type row struct {
+		Claim     string
+		Task      int64
+		Node      string
+		Iteration int
+		Verdict   string
+		Values    map[string]any
+	}
+	rows, _ := r.Store().Pool().Query(ctx, `SELECT claim_id::text, task_id, node_key, iteration, verdict, values FROM submissions`)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	if err != nil {
+		return err
+	}
+	there := map[string]row{}
+	for _, s := range list {
+		there[s.Claim] = s
+	}
+	sent, acked, refused := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, op := range r.History.Ops() {
+		if op.Kind != opSubmit && op.Kind != opReview {
+			continue
+		}
+		sent[op.Claim] = true
+		var body struct {
+			Values  map[string]any `json:"values"`
+			Verdict string         `json:"verdict"`
+		}
+		if err := json.Unmarshal(op.Content, &body); err != nil {
+			return err
+		}
+		s, ok := there[op.Claim]
+		switch op.Outcome {
+		case OK:
+			acked[op.Claim] = true
+			switch {
+			case !ok:
+				r.Violate("I1: the submission under claim %s, acknowledged to %s, is not there", op.Claim, op.Who)
+			case s.Task != op.Task, s.Node != op.Node, s.Iteration != op.Iteration, s.Verdict != body.Verdict, !sameValues(s.Values, body.Values):
+				r.Violate("I1: %s handed in %s under claim %s, there is %+v", op.Who, op.Content, op.Claim, s)
+			}
+		case Refused:
+			refused[op.Claim] = true
+		case Unknown:
+		}
+	}
+	for claim := range refused {
+		if _, ok := there[claim]; ok && !acked[claim] {
+			r.Violate("I1: the submission under claim %s was refused and is there", claim)
+		}
+	}
+	for claim := range there {
+		if !sent[claim] {
+			r.Violate("I1: there is a submission under claim %s that nobody sent", claim)
+		}
+	}
+	return nil
+}
+
+func sameValues(a, b map[string]any) bool {
+	return len(a) == len(b) && maps.EqualFunc(a, b, func(x, y any) bool { return fmt.Sprint(x) == fmt.Sprint(y) })
+}
+
+// checkDrafts is I1 for drafts: an acknowledged revision is there, or a later
+// one, unless its author handed in.
+func (r *Run) checkDrafts(ctx context.Context) error {
+	type saved struct {
+		Op
+
+		values map[string]any
+	}
+	last := map[string]saved{} // by author, task and node
+	for _, op := range r.History.Ops() {
+		if op.Kind != opDraft || op.Outcome != OK {
+			continue
+		}
+		var body struct {
+			Values map[string]any `json:"values"`
+		}
+		if err := json.Unmarshal(op.Content, &body); err != nil {
+			return err
+		}
+		k := fmt.Sprintf("%s\x00%d\x00%s", op.Who, op.Task, op.Node)
+		if have := last[k]; op.Iteration > have.Iteration || op.Iteration == have.Iteration && op.Revision >= have.Revision {
+			last[k] = saved{op, body.Values}
+		}
+	}
+	for _, d := range last {
+		var revision int64
+		var values map[string]any
+		var handedIn bool
+		err := r.Store().Pool().QueryRow(ctx, `SELECT coalesce(d.revision, 0), coalesce(d.values, '{}'), EXISTS (SELECT 1 FROM submissions s
+				WHERE s.task_id = $2 AND s.node_key = $3 AND s.author = u.id AND s.iteration >= $4)
+			FROM users u LEFT JOIN drafts d ON d.user_id = u.id AND d.task_id = $2 AND d.node_key = $3 WHERE u.email = $1`,
+			d.Who, d.Task, d.Node, d.Iteration).Scan(&revision, &values, &handedIn)
+		switch {
+		case err != nil:
+			return err
+		case handedIn:
+		case revision < d.Revision, revision == d.Revision && !sameValues(values, d.values):
+			r.Violate("I1: the draft of %s on node %s of task %d was acknowledged as revision %d with %v, there is revision %d with %v",
+				d.Who, d.Node, d.Task, d.Revision, d.values, revision, values)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,363 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// callTimeout is how long a client waits for an answer; then it goes to
+	// the other server with the same call, while the first one may still be
+	// at it.
+	callTimeout = 5 * time.Second
+	// pauseAfterUnknown is the least wait before the same call goes again; up
+	// to twice that by chance.
+	pauseAfterUnknown = 100 * time.Millisecond
+)
+
+// errRefused ends a call that was answered with a 4xx.
+var errRefused = errors.New("refused")
+
+// client is one caller: a person with a cookie, or an integrator with a key.
+// It never gives up: each call goes until it is acknowledged or refused.
+type client struct {
+	run  *Run
+	org  *Organization
+	who  string
+	key  string
+	http *http.Client
+	rand *rand.Rand
+	// at is the server that it speaks to; it changes after every unknown.
+	at int
+	// done counts acknowledged calls.
+	done atomic.Int64
+}
+
+func (r *Run) client(org *Organization, who, key string, number uint64) *client {
+	jar, _ := cookiejar.New(nil) // fails never without options
+	// One keep-alive connection a client, as a browser behind a proxy.
+	t := &http.Transport{MaxIdleConnsPerHost: 1}
+	r.t.Cleanup(t.CloseIdleConnections)
+	return &client{
+		run: r, org: org, who: who, key: key, at: int(number),
+		http: &http.Client{Timeout: callTimeout, Jar: jar, Transport: t},
+		rand: rand.New(rand.NewPCG(r.Seed, number)),
+	}
+}
+
+func (c *client) chance(inHundred int) bool { return c.rand.IntN(100) < inHundred }
+
+// request is one call: what to send, and what to know about it.
+type request struct {
+	Op
+
+	method, path string
+	in, out      any
+	// idempotency is the Idempotency-Key, "" for none.
+	idempotency string
+	// refusals are the statuses that may refuse the call; any other is
+	// reported as a violation.
+	refusals []int
+	// note completes an acknowledged Op from the answer.
+	note func(op *Op)
+}
+
+// do sends the request until it is acknowledged (nil) or refused (errRefused).
+// With once, an unknown outcome ends it too (errUnknown).
+func (c *client) do(ctx context.Context, q request) (Op, error) { return c.attempts(ctx, q, false) }
+
+// errUnknown ends a call that may or may not have had its effect.
+var errUnknown = errors.New("unknown outcome")
+
+func (c *client) attempts(ctx context.Context, q request, once bool) (Op, error) {
+	var body []byte
+	if q.in != nil {
+		var err error
+		if body, err = json.Marshal(q.in); err != nil {
+			return Op{}, err
+		}
+		q.Content = body
+	}
+	q.Intent, q.Who, q.Org = c.run.History.intent(), c.who, c.org.Mark
+	for {
+		op := c.send(ctx, q, body)
+		c.run.History.add(op)
+		switch {
+		case op.Outcome == OK:
+			c.done.Add(1)
+			return op, nil
+		case ctx.Err() != nil:
+			return op, ctx.Err()
+		case op.Outcome == Refused && op.Status != http.StatusTooManyRequests:
+			c.expected(q, op)
+			return op, errRefused
+		}
+		c.at++
+		if once && op.Outcome == Unknown {
+			return op, errUnknown
+		}
+		if err := wait(ctx, pauseAfterUnknown+time.Duration(c.rand.Int64N(int64(pauseAfterUnknown)))); err != nil {
+			return op, err
+		}
+	}
+}
+
+// expected reports a refusal that nothing in the play explains.
+func (c *client) expected(q request, op Op) {
+	if slices.Contains(q.refusals, op.Status) {
+		return
+	}
+	c.run.Violate("%s: %s %s was refused with %d: %s", c.who, q.method, q.path, op.Status, op.Error)
+}
+
+// send sends it once.
+func (c *client) send(ctx context.Context, q request, body []byte) Op {
+	op := q.Op
+	base := c.run.bases[c.at%len(c.run.bases)]
+	op.Server, op.Outcome = base, Unknown
+	op.Call = time.Now().UnixNano()
+	status, answer, err := c.exchange(ctx, base, q, body)
+	op.Return = time.Now().UnixNano()
+	op.Status = status
+	if err != nil {
+		op.Error = err.Error()
+		return op
+	}
+	if found := c.run.World.leak(c.org, answer); found != "" {
+		c.run.Violate("I11: %s of %s got %s in the answer to %s %s: %.300s", c.who, c.org.Mark, found, q.method, q.path, answer)
+	}
+	switch {
+	case status >= http.StatusInternalServerError:
+		op.Error = fmt.Sprintf("%.200s", answer)
+	case status >= http.StatusBadRequest:
+		op.Outcome, op.Error = Refused, fmt.Sprintf("%.300s", answer)
+	case status == http.StatusNoContent || q.out == nil:
+		op.Outcome = OK
+	default:
+		if err := json.Unmarshal(answer, q.out); err != nil {
+			op.Error = "the answer is no JSON: " + err.Error()
+			return op
+		}
+		op.Outcome = OK
+		if q.note != nil {
+			q.note(&op)
+		}
+	}
+	return op
+}
+
+func (c *client) exchange(ctx context.Context, base string, q request, body []byte) (int, []byte, error) {
+	var in io.Reader
+	if body != nil {
+		in = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, q.method, base+q.path, in)
+	if err != nil {
+		return 0, nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	if q.idempotency != "" {
+		req.Header.Set("Idempotency-Key", q.idempotency)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	return res.StatusCode, answer, err
+}
+
+func (c *client) login(ctx context.Context) error {
+	_, err := c.do(ctx, request{
+		Op: Op{Kind: opLogin}, method: http.MethodPost, path: "/api/console/login",
+		in: map[string]string{"email": c.who, "password": password},
+	})
+	return err
+}
+
+// claim is work that somebody holds.
+type claim struct {
+	ID        string         `json:"claim_id"`
+	TaskID    int64          `json:"task_id"`
+	Node      string         `json:"node"`
+	Pipeline  int64          `json:"pipeline_id"`
+	Iteration int            `json:"iteration"`
+	LeaseEnds time.Time      `json:"lease_expires_at"`
+	Values    map[string]any `json:"values"`
+	Draft     *struct {
+		Revision int64 `json:"revision"`
+	} `json:"draft"`
+}
+
+func (c *claim) revision() int64 {
+	if c.Draft == nil {
+		return 0
+	}
+	return c.Draft.Revision
+}
+
+// of names the claim in an Op.
+func (c *claim) of(kind string) Op {
+	return Op{Kind: kind, Claim: c.ID, Task: c.TaskID, Node: c.Node, Iteration: c.Iteration}
+}
+
+func noteClaim(into *claim) func(op *Op) {
+	return func(op *Op) {
+		op.Claim, op.Task, op.Node, op.Iteration = into.ID, into.TaskID, into.Node, into.Iteration
+		op.LeaseEnds = into.LeaseEnds.UnixNano()
+	}
+}
+
+// claimNext takes the next work: nil when there is none, errUnknown when it may
+// have been given some.
+func (c *client) claimNext(ctx context.Context, role string) (*claim, error) {
+	var got claim
+	_, err := c.attempts(ctx, request{
+		Op: Op{Kind: opClaim}, method: http.MethodPost, path: c.pipeline("/claim"),
+		in: map[string]string{"role": role}, out: &got, note: noteClaim(&got),
+	}, true)
+	if err != nil || got.ID == "" {
+		return nil, err
+	}
+	return &got, nil
+}
+
+// claimNode claims one node by name, errRefused when it is not free.
+func (c *client) claimNode(ctx context.Context, role string, task int64, node string) (*claim, error) {
+	var got claim
+	_, err := c.attempts(ctx, request{
+		Op: Op{Kind: opClaim}, method: http.MethodPost, path: c.pipeline("/claim"),
+		in:  map[string]any{"role": role, "task_id": task, "node": node},
+		out: &got, note: noteClaim(&got), refusals: []int{http.StatusConflict},
+	}, true)
+	if err != nil {
+		return nil, err
+	}
+	return &got, nil
+}
+
+// mine lists what the caller holds.
+func (c *client) mine(ctx context.Context) ([]claim, error) {
+	var out struct {
+		Claims []claim `json:"claims"`
+	}
+	_, err := c.do(ctx, request{Op: Op{Kind: opMine}, method: http.MethodGet, path: "/api/console/claims", out: &out})
+	return out.Claims, err
+}
+
+func (c *client) pipeline(rest string) string {
+	return "/api/console/pipelines/" + strconv.FormatInt(c.org.Pipeline, 10) + rest
+}
+
+func claimPath(id, verb string) string { return "/api/console/claims/" + id + verb }
+
+// lost are the answers to a call under a claim that is over.
+var lost = []int{http.StatusConflict}
+
+func (c *client) draft(ctx context.Context, k *claim, values object, revision int64) (int64, error) {
+	var out struct {
+		Revision int64 `json:"revision"`
+	}
+	_, err := c.do(ctx, request{
+		Op: k.of(opDraft), method: http.MethodPut, path: claimPath(k.ID, "/draft"), refusals: lost,
+		in: object{"values": values, "revision": revision}, out: &out, note: func(op *Op) { op.Revision = out.Revision },
+	})
+	return out.Revision, err
+}
+
+func (c *client) submit(ctx context.Context, k *claim, values object) error {
+	_, err := c.do(ctx, request{
+		Op: k.of(opSubmit), method: http.MethodPost, path: claimPath(k.ID, "/submit"), refusals: lost,
+		in: object{"values": values},
+	})
+	return err
+}
+
+func (c *client) verdict(ctx context.Context, k *claim, verdict string) error {
+	_, err := c.do(ctx, request{
+		Op: k.of(opReview), method: http.MethodPost, path: claimPath(k.ID, "/review"), refusals: lost,
+		in: object{"verdict": verdict},
+	})
+	return err
+}
+
+func (c *client) release(ctx context.Context, k *claim) error {
+	_, err := c.do(ctx, request{Op: k.of(opRelease), method: http.MethodDelete, path: claimPath(k.ID, ""), refusals: lost})
+	return err
+}
+
+// create makes one task for each question under a key.
+func (c *client) create(ctx context.Context, key string, questions []string) ([]int64, error) {
+	items := make([]object, len(questions))
+	for i, q := range questions {
+		items[i] = object{"fields": object{"question": q}}
+	}
+	var out struct {
+		TaskIDs []int64 `json:"task_ids"`
+	}
+	_, err := c.do(ctx, request{
+		Op: Op{Kind: opCreate, Key: key}, method: http.MethodPost, path: c.workflow("/tasks"), idempotency: key,
+		// 409: the first try with this key is still running, ask again.
+		refusals: []int{http.StatusConflict},
+		in:       object{"tasks": items}, out: &out,
+		note: func(op *Op) { op.Tasks = out.TaskIDs; c.org.own(out.TaskIDs...) },
+	})
+	return out.TaskIDs, err
+}
+
+func (c *client) workflow(rest string) string {
+	return "/api/v1/workflows/" + strconv.FormatInt(c.org.Pipeline, 10) + rest
+}
+
+// polled is a task as the External API shows it.
+type polled struct {
+	ID     int64  `json:"id"`
+	Status string `json:"status"`
+}
+
+// task polls one task.
+func (c *client) task(ctx context.Context, id int64) (polled, error) {
+	var out polled
+	_, err := c.do(ctx, request{
+		Op: Op{Kind: opPoll, Task: id}, method: http.MethodGet,
+		path: c.workflow("/tasks/" + strconv.FormatInt(id, 10)), out: &out,
+	})
+	return out, err
+}
+
+// newest polls the first page of the list.
+func (c *client) newest(ctx context.Context) ([]polled, error) {
+	var out struct {
+		Tasks []polled `json:"tasks"`
+	}
+	_, err := c.do(ctx, request{Op: Op{Kind: opPoll}, method: http.MethodGet, path: c.workflow("/tasks?limit=200"), out: &out})
+	return out.Tasks, err
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,306 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
+	"github.com/taskloom/taskloom/internal/stacktest"
+	"github.com/taskloom/taskloom/workflows"
+)
+
+// Fault is something that breaks, and how it is healed.
+type Fault struct {
+	// Name says it in the run's story: "kill -9 of worker a".
+	Name string
+	// Inject breaks it and returns at once with what heals it: nil where it
+	// heals by itself. An error says that it could not be broken, and ends the
+	// run: it is never a violation.
+	Inject func(ctx context.Context, r *Run) (heal func(ctx context.Context) error, err error)
+	// During runs once it is broken, before the time for which it is held
+	// begins; nil where there is nothing to see. It calls r.Violate for a
+	// broken promise.
+	During func(ctx context.Context, r *Run) error
+	// Serves says that clients are served on while it is broken: their calls
+	// go on being acknowledged, or it is a violation.
+	Serves bool
+}
+
+// The targets of a schedule.
+const (
+	targetA    = "a"
+	targetB    = "b"
+	targetBoth = "both"
+)
+
+var oneOrBoth = []string{targetA, targetB, targetBoth}
+
+// chosen are the processes that a target names.
+func chosen(of []*stacktest.Process, target string) []*stacktest.Process {
+	switch target {
+	case targetA:
+		return of[:1]
+	case targetB:
+		return of[1:2]
+	}
+	return of
+}
+
+// ServeKilled is kill -9 of serve processes; they stay away until healed.
+func ServeKilled(target string) Fault {
+	return Fault{Name: "kill -9 of serve " + target, Serves: target != targetBoth, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+		return halt(chosen(r.Serves, target)), nil
+	}}
+}
+
+// WorkerKilled is kill -9 of worker processes; they stay away until healed.
+func WorkerKilled(target string) Fault {
+	return Fault{Name: "kill -9 of worker " + target, Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+		return halt(chosen(r.Workers, target)), nil
+	}}
+}
+
+func halt(ps []*stacktest.Process) func(context.Context) error {
+	for _, p := range ps {
+		p.Halt()
+	}
+	return func(context.Context) error {
+		for _, p := range ps {
+			p.StartAgain()
+		}
+		return nil
+	}
+}
+
+// ServePaused is SIGSTOP of serve processes, SIGCONT heals: what they were at
+// goes on as if nothing had happened.
+func ServePaused(target string) Fault {
+	return Fault{Name: "SIGSTOP of serve " + target, Serves: target != targetBoth, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+		return suspend(chosen(r.Serves, target)), nil
+	}}
+}
+
+// WorkerPaused is SIGSTOP of worker processes, SIGCONT heals.
+func WorkerPaused(target string) Fault {
+	return Fault{Name: "SIGSTOP of worker " + target, Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+		return suspend(chosen(r.Workers, target)), nil
+	}}
+}
+
+func suspend(ps []*stacktest.Process) func(context.Context) error {
+	for _, p := range ps {
+		p.Signal(syscall.SIGSTOP)
+	}
+	return func(context.Context) error {
+		for _, p := range ps {
+			p.Signal(syscall.SIGCONT)
+		}
+		return nil
+	}
+}
+
+// PartKilled sends SIGKILL to postgres, temporal or s3, which its supervisor
+// starts again. Postgres may get SIGQUIT instead: an immediate stop.
+func PartKilled(part string, sig syscall.Signal) Fault {
+	return Fault{
+		Name: fmt.Sprintf("%s of %s", signalName(sig), part), Serves: part != partPostgres,
+		Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+			r.Signal(part, sig)
+			return nil, nil //nolint:nilnil // its supervisor heals it
+		},
+	}
+}
+
+// PartPaused is SIGSTOP of temporal or s3: connections stay, nobody answers.
+func PartPaused(part string) Fault {
+	return Fault{Name: "SIGSTOP of " + part, Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+		pid := r.Pid(part)
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			return nil, fmt.Errorf("pause %s: %w", part, err)
+		}
+		return func(context.Context) error { return syscall.Kill(pid, syscall.SIGCONT) }, nil
+	}}
+}
+
+// The parts of a stack.
+const (
+	partPostgres = "postgres"
+	partTemporal = "temporal"
+	partS3       = "s3"
+)
+
+func signalName(sig syscall.Signal) string {
+	if sig == syscall.SIGQUIT {
+		return "immediate stop"
+	}
+	return "kill -9"
+}
+
+// BackendsKilled ends n connections in Postgres, Temporal's among them.
+func BackendsKilled(n int) Fault {
+	return Fault{Name: fmt.Sprintf("pg_terminate_backend of %d", n), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		return nil, r.SQL(ctx, `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
+			WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random() LIMIT $1) b`, n)
+	}}
+}
+
+// The processes that a proxy stands before.
+const (
+	ofServe  = "serve"
+	ofWorker = "worker"
+)
+
+var serveOrWorker = []string{ofServe, ofWorker}
+
+func (r *Run) proxyOf(of string) *pgproxy.Proxy {
+	if of == ofWorker {
+		return r.WorkerProxy
+	}
+	return r.ServeProxy
+}
+
+// ConnectionsCut cuts all connections of serve or of worker to Postgres.
+func ConnectionsCut(of string) Fault {
+	return Fault{Name: "all connections of " + of + " to Postgres cut", Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+		r.proxyOf(of).Sever()
+		return nil, nil //nolint:nilnil // the processes connect again
+	}}
+}
+
+// CommitsCut makes the next n commits of serve or of worker ambiguous.
+func CommitsCut(of string, where pgproxy.Cut, n int) Fault {
+	return Fault{Name: fmt.Sprintf("%d connections of %s cut %s their commit", n, of, where), Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+		p := r.proxyOf(of)
+		p.CutNext(where, n)
+		return func(context.Context) error {
+			p.CutNext(pgproxy.None, 0)
+			return nil
+		}, nil
+	}}
+}
+
+// DeliveredTwice lets every outbox row be delivered twice while it holds.
+func DeliveredTwice() Fault {
+	return Fault{Name: "outbox rows delivered twice", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		return func(ctx context.Context) error {
+			return r.SQL(ctx, `UPDATE chaos_switches SET twice = false`)
+		}, r.SQL(ctx, `UPDATE chaos_switches SET twice = true`)
+	}}
+}
+
+// RunsTerminated ends the runs of n tasks in Temporal.
+func RunsTerminated(n int, seed uint64) Fault {
+	return Fault{Name: fmt.Sprintf("%d runs terminated", n), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		return nil, r.withRuns(ctx, n, seed, func(ctx context.Context, workflowID string) error {
+			return r.Temporal().TerminateWorkflow(ctx, workflowID, "", "chaos")
+		})
+	}}
+}
+
+// RunsReset sets the runs of n tasks back to where they began, or to some later
+// point.
+func RunsReset(n int, seed uint64) Fault {
+	return Fault{Name: fmt.Sprintf("%d runs reset", n), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		return nil, r.withRuns(ctx, n, seed, func(ctx context.Context, workflowID string) error {
+			return r.reset(ctx, workflowID, rnd)
+		})
+	}}
+}
+
+// withRuns does something to the runs of unfinished tasks. What Temporal does
+// not accept, because it is down or the run is over, is not done.
+func (r *Run) withRuns(ctx context.Context, n int, seed uint64, do func(ctx context.Context, workflowID string) error) error {
+	rows, err := r.Store().Pool().Query(ctx, `SELECT id FROM tasks WHERE status NOT IN ('finished', 'failed') ORDER BY id`)
+	if err != nil {
+		return nil //nolint:nilerr // Postgres is down: there is nothing to choose from
+	}
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if rows.Scan(&id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	rows.Close()
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	for _, id := range ids[:min(n, len(ids))] {
+		each, cancel := context.WithTimeout(ctx, 2*time.Second)
+		_ = do(each, workflows.TaskID(id)) // see above
+		cancel()
+	}
+	return nil
+}
+
+// reset goes back to a random workflow task of the run.
+func (r *Run) reset(ctx context.Context, workflowID string, rnd *rand.Rand) error {
+	var points []int64
+	history := r.Temporal().GetWorkflowHistory(ctx, workflowID, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for history.HasNext() {
+		e, err := history.Next()
+		if err != nil {
+			return err
+		}
+		if e.GetEventType() == enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+			points = append(points, e.GetEventId())
+		}
+	}
+	if len(points) == 0 {
+		return errors.New("the run has not begun")
+	}
+	_, err := r.Temporal().ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
+		Namespace: "default", WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID},
+		Reason: "chaos", WorkflowTaskFinishEventId: points[rnd.IntN(len(points))], RequestId: uuid.NewString(),
+	})
+	return err
+}
+
+// randomFault is a kind of fault with what a schedule may choose about it.
+type randomFault struct {
+	name    string
+	weight  int
+	hold    span // milliseconds
+	count   span
+	targets []string
+	fault   func(s Step) Fault
+}
+
+// randomFaults is the table that schedules draw from. Names stay: files of
+// schedules have them. The order matters to what a seed leads to.
+var randomFaults = []randomFault{
+	{"kill serve", 4, span{0, 1500}, span{}, oneOrBoth, func(s Step) Fault { return ServeKilled(s.Target) }},
+	{"kill worker", 5, span{0, 3000}, span{}, oneOrBoth, func(s Step) Fault { return WorkerKilled(s.Target) }},
+	{"kill temporal", 2, span{}, span{}, nil, func(Step) Fault { return PartKilled(partTemporal, syscall.SIGKILL) }},
+	{"stop postgres", 3, span{}, span{}, nil, func(Step) Fault { return PartKilled(partPostgres, syscall.SIGQUIT) }},
+	{"kill postgres", 2, span{}, span{}, nil, func(Step) Fault { return PartKilled(partPostgres, syscall.SIGKILL) }},
+	{"pause serve", 4, span{500, 7000}, span{}, oneOrBoth, func(s Step) Fault { return ServePaused(s.Target) }},
+	{"pause worker", 3, span{500, 7000}, span{}, oneOrBoth, func(s Step) Fault { return WorkerPaused(s.Target) }},
+	{"pause temporal", 2, span{500, 5000}, span{}, nil, func(Step) Fault { return PartPaused(partTemporal) }},
+	{"kill backends", 4, span{}, span{1, 12}, nil, func(s Step) Fault { return BackendsKilled(s.Count) }},
+	{"terminate runs", 3, span{}, span{1, 10}, nil, func(s Step) Fault { return RunsTerminated(s.Count, s.Seed) }},
+	{"reset runs", 3, span{}, span{1, 5}, nil, func(s Step) Fault { return RunsReset(s.Count, s.Seed) }},
+	{"deliver twice", 3, span{500, 4000}, span{}, nil, func(Step) Fault { return DeliveredTwice() }},
+	{"kill s3", 1, span{}, span{}, nil, func(Step) Fault { return PartKilled(partS3, syscall.SIGKILL) }},
+	{"cut before commits", 3, span{200, 2000}, span{1, 20}, serveOrWorker, func(s Step) Fault { return CommitsCut(s.Target, pgproxy.Before, s.Count) }},
+	{"cut after commits", 3, span{200, 2000}, span{1, 20}, serveOrWorker, func(s Step) Fault { return CommitsCut(s.Target, pgproxy.After, s.Count) }},
+	{"cut connections", 2, span{}, span{}, serveOrWorker, func(s Step) Fault { return ConnectionsCut(s.Target) }},
+}
+
+func findFault(kind string) (randomFault, bool) {
+	i := slices.IndexFunc(randomFaults, func(f randomFault) bool { return f.name == kind })
+	if i < 0 {
+		return randomFault{}, false
+	}
+	return randomFaults[i], true
+}

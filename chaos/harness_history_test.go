@@ -1,0 +1,159 @@
+package chaos
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"sync"
+	"time"
+)
+
+// Outcome is what a client knows of a call.
+type Outcome string
+
+const (
+	// OK was acknowledged: its effect must be there, once.
+	OK Outcome = "ok"
+	// Refused was answered with 4xx: it must have left nothing.
+	Refused Outcome = "refused"
+	// Unknown was cut, timed out or was answered with 5xx: either may be true,
+	// also later.
+	Unknown Outcome = "unknown"
+)
+
+// The kinds of calls.
+const (
+	opLogin   = "login"
+	opCreate  = "create"
+	opPoll    = "poll"
+	opClaim   = "claim"
+	opMine    = "my claims"
+	opDraft   = "draft"
+	opSubmit  = "submit"
+	opReview  = "review"
+	opRelease = "release"
+)
+
+// Op is one call as its client saw it. A call that is repeated is one Op each
+// time; those of one intention share Intent.
+type Op struct {
+	Intent  int64   `json:"intent"`
+	Who     string  `json:"who"`
+	Org     string  `json:"org"`
+	Kind    string  `json:"kind"`
+	Call    int64   `json:"call"`   // Unix time in nanoseconds
+	Return  int64   `json:"return"` // also of an unknown one: when the client gave up
+	Outcome Outcome `json:"outcome"`
+	Status  int     `json:"status,omitempty"` // 0 without an answer
+	Error   string  `json:"error,omitempty"`
+	Server  string  `json:"server"`
+
+	Claim     string `json:"claim,omitempty"`
+	Task      int64  `json:"task,omitempty"`
+	Node      string `json:"node,omitempty"`
+	Iteration int    `json:"iteration,omitempty"`
+	// LeaseEnds is of a claim that was given, Unix time in nanoseconds.
+	LeaseEnds int64 `json:"lease_ends,omitempty"`
+	// Key is the Idempotency-Key of a create, Tasks the ids that came back.
+	Key   string  `json:"key,omitempty"`
+	Tasks []int64 `json:"tasks,omitempty"`
+	// Revision is that of a draft that was saved.
+	Revision int64 `json:"revision,omitempty"`
+	// Content is what was sent: the body as JSON.
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
+// History is what all clients saw. It is safe for everybody at once.
+type History struct {
+	mu      sync.Mutex
+	ops     []Op
+	intents int64
+	counts  map[Outcome]int64
+	// acked counts acknowledged calls that changed something by the tenth of a
+	// second.
+	acked map[int64]int
+}
+
+func newHistory() *History {
+	return &History{counts: map[Outcome]int64{}, acked: map[int64]int{}}
+}
+
+const tick = int64(100 * time.Millisecond)
+
+// intent numbers what somebody wants to do.
+func (h *History) intent() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.intents++
+	return h.intents
+}
+
+func (h *History) add(op Op) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ops = append(h.ops, op)
+	h.counts[op.Outcome]++
+	if op.Outcome == OK && op.changed() {
+		h.acked[op.Return/tick]++
+	}
+}
+
+// Ops returns a copy of all that was seen.
+func (h *History) Ops() []Op {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]Op(nil), h.ops...)
+}
+
+// Count returns how many calls ended so.
+func (h *History) Count(o Outcome) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.counts[o]
+}
+
+// changed tells an acknowledged call that changed something from polls and
+// from claims on an empty queue.
+func (op Op) changed() bool {
+	switch op.Kind {
+	case opLogin, opPoll, opMine:
+		return false
+	case opClaim:
+		return op.Claim != ""
+	}
+	return true
+}
+
+// AckedWithin returns how many calls that changed something were acknowledged
+// in the time before now.
+func (h *History) AckedWithin(d time.Duration, now time.Time) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last := now.UnixNano() / tick
+	for t := last - int64(d)/tick + 1; t <= last; t++ {
+		n += h.acked[t]
+	}
+	return n
+}
+
+// Dump writes the history as lines of JSON, one a call, in the order in which
+// the clients heard of them.
+func (h *History) Dump(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	enc := json.NewEncoder(w)
+	for _, op := range h.Ops() {
+		if err := enc.Encode(op); err != nil {
+			_ = f.Close()
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

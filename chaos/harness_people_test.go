@@ -1,0 +1,174 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// person works through the queue until the run lets them go home.
+type person struct {
+	*client
+
+	role string
+	load Load
+	// answers numbers what the person wrote, so that no two answers are alike.
+	answers int
+	// known are claims that the person has dealt with, or left on purpose.
+	known map[string]bool
+}
+
+// live works until home is closed and what is at hand is done, or until ctx
+// ends.
+func (p *person) live(ctx context.Context, home <-chan struct{}) error {
+	if err := p.login(ctx); err != nil {
+		return p.end(ctx, err)
+	}
+	for !closed(home) {
+		k, err := p.next(ctx)
+		switch {
+		case err != nil:
+			return p.end(ctx, err)
+		case k == nil:
+			err = wait(ctx, emptyPause+p.think())
+		default:
+			p.known[k.ID] = true
+			if err = p.handle(ctx, k, home); err == nil {
+				err = wait(ctx, p.think())
+			}
+		}
+		if err != nil && !errors.Is(err, errRefused) { // refused: the claim was lost meanwhile
+			return p.end(ctx, err)
+		}
+	}
+	return nil
+}
+
+// end turns the end of the run into success.
+func (p *person) end(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // being stopped is how a run ends
+	}
+	return fmt.Errorf("%s: %w", p.who, err)
+}
+
+// emptyPause is the wait on an empty queue.
+const emptyPause = 100 * time.Millisecond
+
+func (p *person) think() time.Duration {
+	return time.Duration(1+p.rand.Int64N(p.load.ThinkMS)) * time.Millisecond
+}
+
+// next claims work. After an unknown outcome the person looks what they hold,
+// or goes on without looking: then the lease brings the node back.
+func (p *person) next(ctx context.Context) (*claim, error) {
+	k, err := p.claimNext(ctx, p.role)
+	if !errors.Is(err, errUnknown) {
+		return k, err
+	}
+	if p.chance(30) {
+		return nil, wait(ctx, pauseAfterUnknown)
+	}
+	held, err := p.mine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range held {
+		if !p.known[k.ID] && k.Pipeline == p.org.Pipeline {
+			return &k, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // the claim did not come through
+}
+
+// handle does one piece of work, or does not.
+func (p *person) handle(ctx context.Context, k *claim, home <-chan struct{}) error {
+	quick := closed(home)
+	switch {
+	case !quick && p.chance(p.load.Abandon):
+		return nil
+	case !quick && p.chance(p.load.Release):
+		return p.release(ctx, k)
+	case !quick && p.chance(p.load.Late):
+		if err := wait(ctx, time.Until(k.LeaseEnds)+p.think()); err != nil {
+			return err
+		}
+	}
+	if p.role == roleReviewer {
+		return p.review(ctx, k)
+	}
+	return p.contribute(ctx, k)
+}
+
+// The roles of a claim.
+const (
+	roleContributor = "contributor"
+	roleReviewer    = "reviewer"
+)
+
+func (p *person) contribute(ctx context.Context, k *claim) error {
+	field := map[string]string{nodeSolve: "answer", nodeTag: "label"}[k.Node]
+	if p.chance(p.load.Draft) {
+		revision := k.revision()
+		for range 1 + p.rand.IntN(3) {
+			next, err := p.draft(ctx, k, object{field: p.answer(k)}, revision)
+			if errors.Is(err, errRefused) {
+				break // saved already by a call that was cut, or the claim is lost
+			}
+			if err != nil {
+				return err
+			}
+			revision = next
+		}
+	}
+	values := object{field: p.answer(k)}
+	if err := p.submit(ctx, k, values); err != nil {
+		return err
+	}
+	if p.chance(p.load.Repeat) {
+		return p.again(p.submit(ctx, k, values), k)
+	}
+	return nil
+}
+
+func (p *person) review(ctx context.Context, k *claim) error {
+	verdict := "approve"
+	switch {
+	case k.Iteration < 3 && p.chance(p.load.Reject):
+		verdict = "reject"
+	case p.chance(p.load.Escalate):
+		verdict = "escalate"
+	}
+	if err := p.verdict(ctx, k, verdict); err != nil {
+		return err
+	}
+	if p.chance(p.load.Repeat) {
+		return p.again(p.verdict(ctx, k, verdict), k)
+	}
+	return nil
+}
+
+// again checks a call that was acknowledged and sent once more, the same: it
+// gets the first answer.
+func (p *person) again(err error, k *claim) error {
+	if errors.Is(err, errRefused) {
+		p.run.Violate("%s handed in under claim %s, was told so, sent it once more, and was refused", p.who, k.ID)
+	}
+	return err
+}
+
+// answer is something that nobody else writes. It carries the tenant's mark.
+func (p *person) answer(k *claim) string {
+	p.answers++
+	return fmt.Sprintf("%s %d of %s on task %d", p.org.Mark, p.answers, p.who, k.TaskID)
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

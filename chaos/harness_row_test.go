@@ -1,0 +1,165 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Row is one row of the fault matrix: under load, each of its faults in turn is
+// injected, held and healed; everything must work again within the deadline;
+// in the end everything is checked. docs/chaos.md says how to add one.
+type Row struct {
+	// Number and Name are those of docs/chaos.md: 1, "API killed".
+	Number int
+	Name   string
+	// Cheap rows run in `make test` too; the others only in `make chaos`, or
+	// with CHAOS_ROWS set. A cheap one takes less than a minute.
+	Cheap bool
+	// Settings change the load or the processes; Seed is filled in.
+	Settings func(s *Settings)
+	// Faults come one after the other, all of them Rounds times (1 unless set).
+	Faults []Fault
+	Rounds int
+	// Hold is how long each stays broken.
+	Hold time.Duration
+	// Deadline is how long recovery may take; 60 s unless set.
+	Deadline time.Duration
+	// Prepare runs before the load begins, During after each fault was injected
+	// (Hold counts from its return; Fault.During is for one fault alone), After
+	// when all work has come to rest. They call r.Violate for a broken promise;
+	// an error means that the row itself did not work.
+	Prepare, During, After func(ctx context.Context, r *Run) error
+}
+
+// RunRow runs a row from an empty stack to its verdict.
+func RunRow(t *testing.T, row Row) {
+	t.Helper()
+	name := fmt.Sprintf("row-%02d", row.Number)
+	row.skip(t)
+	seed := seedOf(t)
+	t.Logf("row %d, %s: CHAOS_SEED=%d", row.Number, row.Name, seed)
+	s := Settings{Seed: seed, Load: DefaultLoad(peopleOf(t))}
+	s.Load.CutShare = 0 // a row has its own faults only
+	if row.Settings != nil {
+		row.Settings(&s)
+	}
+	r := startRun(t, s)
+	ctx := t.Context()
+	if row.Prepare != nil {
+		require.NoError(t, row.Prepare(ctx, r))
+	}
+	r.cutShare(s.Load.CutShare)
+	r.Work()
+	for range max(1, row.Rounds) {
+		for _, f := range row.Faults {
+			row.one(ctx, r, f)
+		}
+	}
+	r.Finish(ctx)
+	if row.After != nil {
+		require.NoError(t, row.After(ctx, r))
+	}
+	r.verdict(name)
+}
+
+// one injects a fault, holds and heals it, and waits for the recovery.
+func (row Row) one(ctx context.Context, r *Run, f Fault) {
+	r.t.Helper()
+	require.NoError(r.t, r.Floor(ctx))
+	heal := r.inject(ctx, f.Name, f)
+	for _, during := range []func(context.Context, *Run) error{f.During, row.During} {
+		if during != nil {
+			require.NoError(r.t, during(ctx, r))
+		}
+	}
+	r.hold(ctx, f, row.Hold)
+	r.heal(ctx, f, heal)
+	deadline := row.Deadline
+	if deadline == 0 {
+		deadline = recoverWithin
+	}
+	r.Recover(ctx, f.Name, true, deadline)
+}
+
+// inject breaks something and counts it under its kind.
+func (r *Run) inject(ctx context.Context, kind string, f Fault) func(context.Context) error {
+	r.t.Helper()
+	r.mu.Lock()
+	r.faults[kind]++
+	r.mu.Unlock()
+	r.Logf("fault: %s (%d calls acknowledged in the last %s)", f.Name, r.History.AckedWithin(floorWindow, time.Now()), floorWindow)
+	heal, err := f.Inject(ctx, r)
+	require.NoError(r.t, err, "inject %s", f.Name)
+	return heal
+}
+
+// hold keeps a fault for a while and sees that clients are served on, where
+// that is promised.
+func (r *Run) hold(ctx context.Context, f Fault, d time.Duration) {
+	r.t.Helper()
+	from := time.Now()
+	require.NoError(r.t, r.pause(ctx, d))
+	// Calls that hang when it begins take their time to fail.
+	const patience = 2 * callTimeout
+	if f.Serves && d >= 2*patience && r.History.AckedWithin(time.Since(from)-patience, time.Now()) < floorRate {
+		r.Violate("clients were not served during %s", f.Name)
+	}
+}
+
+func (r *Run) heal(ctx context.Context, f Fault, heal func(context.Context) error) {
+	r.t.Helper()
+	if heal == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
+	defer cancel()
+	require.NoError(r.t, heal(ctx), "heal %s", f.Name)
+}
+
+// skip leaves out rows that nobody asked for. CHAOS_ROWS names those to run:
+// "all", or numbers with commas.
+func (row Row) skip(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("breaks a whole stack for a while")
+	}
+	asked := os.Getenv("CHAOS_ROWS")
+	switch {
+	case asked == "" && row.Cheap, asked == "all", slices.Contains(strings.Split(asked, ","), strconv.Itoa(row.Number)):
+	default:
+		t.Skipf("make chaos ROW=%d runs it", row.Number)
+	}
+}
+
+// seedOf is CHAOS_SEED, or a new one.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	s := os.Getenv("CHAOS_SEED")
+	if s == "" {
+		return uint64(time.Now().UnixNano())
+	}
+	seed, err := strconv.ParseUint(s, 10, 64)
+	require.NoError(t, err, "CHAOS_SEED is a whole number from 0")
+	return seed
+}
+
+// peopleOf is CHAOS_LOAD: how many times the people of DefaultLoad.
+func peopleOf(t *testing.T) int {
+	t.Helper()
+	s := os.Getenv("CHAOS_LOAD")
+	if s == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(s)
+	require.NoError(t, err, "CHAOS_LOAD is a whole number from 1")
+	require.Positive(t, n, "CHAOS_LOAD is a whole number from 1")
+	return n
+}

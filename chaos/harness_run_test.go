@@ -1,0 +1,277 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
+	"github.com/taskloom/taskloom/internal/stacktest"
+)
+
+// Settings of a run besides its load.
+type Settings struct {
+	Seed uint64
+	Load Load
+	// Env, ServeEnv and WorkerEnv are NAME=value settings for all processes,
+	// for the two of `serve`, for the two of `worker`.
+	Env, ServeEnv, WorkerEnv []string
+	// Route is called when the parts run, before the processes start, and
+	// returns settings that win over all others: a TEMPORAL_ADDRESS that leads
+	// through a proxy, say. Nil adds none.
+	Route func(s *stacktest.Stack) []string
+}
+
+// Run is the product under load: two serve, two workers, one Postgres behind
+// the ambiguity proxy, Temporal and S3. What it embeds works on it past the
+// API. Faults are injected by the test's own goroutine, one at a time.
+type Run struct {
+	*stacktest.Stack
+
+	Seed    uint64
+	Load    Load
+	World   *World
+	History *History
+	// ServeProxy and WorkerProxy are between these processes and Postgres; the
+	// test's own connections go around them.
+	ServeProxy, WorkerProxy *pgproxy.Proxy
+	// Serves and Workers are two each; [0] and [1] are a and b of a schedule.
+	Serves, Workers []*stacktest.Process
+
+	t        testing.TB
+	settings Settings
+	bases    []string // URLs of Serves
+	began    time.Time
+
+	probes  *prober
+	load    *errgroup.Group
+	ctx     context.Context //nolint:containedctx // the load lives as long as the run
+	stop    context.CancelFunc
+	home    chan struct{} // closed: people go home
+	refill  chan struct{} // closed: no more tasks
+	stopped bool
+
+	mu         sync.Mutex
+	violations []string
+	finished   map[int64]bool
+	recoveries []recovery
+	faults     map[string]int
+}
+
+// startRun brings everything up; the load begins with Work.
+func startRun(t testing.TB, s Settings) *Run {
+	t.Helper()
+	r := &Run{
+		Seed: s.Seed, Load: s.Load, World: newWorld(s.Load), History: newHistory(), t: t, settings: s,
+		home: make(chan struct{}), refill: make(chan struct{}), finished: map[int64]bool{}, faults: map[string]int{},
+	}
+	// Ten connections a process: four of them, Temporal and the test share a
+	// hundred.
+	env := append([]string{"DATABASE_MAX_CONNS=10"}, s.Env...)
+	serve := append([]string{"RATE_LIMIT_KEY=off", "RATE_LIMIT_ADDRESS=off", "RATE_LIMIT_FAILED_AUTH=off"}, s.ServeEnv...)
+	worker := slices.Clone(s.WorkerEnv)
+	route := func(st *stacktest.Stack) (forServe, forWorker []string) {
+		r.ServeProxy, forServe = r.proxy(st, 1)
+		r.WorkerProxy, forWorker = r.proxy(st, 2)
+		if s.Route != nil {
+			more := s.Route(st)
+			forServe, forWorker = append(forServe, more...), append(forWorker, more...)
+		}
+		serve, worker = append(serve, forServe...), append(worker, forWorker...)
+		return forServe, forWorker
+	}
+	r.Stack = stacktest.Start(t, stacktest.Options{
+		Document: r.World.document(t), Env: env, ServeEnv: serve, WorkerEnv: worker, Route: route,
+	})
+	r.World.settle(r.Applied)
+	r.prepare()
+	second := freeAddr(t)
+	r.Serves = []*stacktest.Process{r.Serve, r.Stack.Run("serve-b", []string{"serve"},
+		append([]string{"ADDR=" + second, "METRICS_ADDR=" + freeAddr(t)}, serve...)...)}
+	r.Workers = []*stacktest.Process{r.Worker, r.Stack.Run("worker-b", []string{"worker"},
+		append([]string{"METRICS_ADDR=" + freeAddr(t)}, worker...)...)}
+	r.bases = []string{r.URL, "http://" + second}
+	r.ctx, r.stop = context.WithCancel(t.Context())
+	t.Cleanup(r.stop)
+	r.load, r.ctx = errgroup.WithContext(r.ctx)
+	r.probes = r.newProber()
+	return r
+}
+
+// proxy starts a proxy before Postgres and returns the setting that leads
+// through it.
+func (r *Run) proxy(s *stacktest.Stack, number uint64) (*pgproxy.Proxy, []string) {
+	r.t.Helper()
+	u, err := url.Parse(s.Value("DATABASE_URL"))
+	require.NoError(r.t, err)
+	p, err := pgproxy.Listen(r.t.Context(), u.Host, r.Seed+number)
+	require.NoError(r.t, err)
+	r.t.Cleanup(func() { _ = p.Close() })
+	u.Host = p.Addr()
+	return p, []string{"DATABASE_URL=" + u.String()}
+}
+
+// proxies are both of them.
+func (r *Run) proxies() []*pgproxy.Proxy { return []*pgproxy.Proxy{r.ServeProxy, r.WorkerProxy} }
+
+// cutShare makes this share of all commits ambiguous.
+func (r *Run) cutShare(share float64) {
+	for _, p := range r.proxies() {
+		p.SetRate(share)
+	}
+}
+
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// prepare makes leases short, makes task ids tell apart from all others, and
+// puts in the switch that delivers outbox rows twice: while it is on, the first
+// delete of a row only makes it due again.
+func (r *Run) prepare() {
+	r.t.Helper()
+	_, err := r.Store().Pool().Exec(r.t.Context(), fmt.Sprintf(`
+		ALTER TABLE tasks ALTER COLUMN id RESTART WITH 1000000;
+		CREATE TABLE chaos_switches (twice boolean NOT NULL);
+		INSERT INTO chaos_switches VALUES (false);
+		CREATE FUNCTION chaos_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.lease_seconds := %d; RETURN NEW; END $$;
+		CREATE TRIGGER chaos_lease BEFORE INSERT ON task_nodes FOR EACH ROW EXECUTE FUNCTION chaos_lease();
+		CREATE FUNCTION chaos_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF OLD.priority >= 100 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
+			UPDATE outbox SET priority = priority + 100, next_attempt_at = now() WHERE id = OLD.id;
+			RETURN NULL;
+		END $$;
+		CREATE TRIGGER chaos_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION chaos_twice();`, r.Load.LeaseSeconds))
+	require.NoError(r.t, err)
+}
+
+// Work begins the load.
+func (r *Run) Work() {
+	r.t.Helper()
+	r.probes.login(r.ctx)
+	r.began = time.Now()
+	number := uint64(10)
+	for _, o := range r.World.Orgs {
+		for i, email := range slices.Concat(o.Contributors, o.Reviewers) {
+			number++
+			p := &person{client: r.client(o, email, "", number), role: roleContributor, load: r.Load, known: map[string]bool{}}
+			if i >= len(o.Contributors) {
+				p.role = roleReviewer
+			}
+			r.load.Go(func() error { return p.live(r.ctx, r.home) })
+		}
+		number++
+		g := &integrator{
+			client: r.client(o, "integrator@"+o.Mark+".test", o.Key, number), load: r.Load,
+			open: map[int64]string{}, refill: r.refill,
+		}
+		r.load.Go(func() error { return g.live(r.ctx, r.home) })
+	}
+}
+
+// Violate notes a broken promise. The run goes on, and fails at its end.
+func (r *Run) Violate(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	const most = 200 // the first ones tell
+	v := fmt.Sprintf(format, args...)
+	if len(r.violations) < most {
+		r.violations = append(r.violations, v)
+		r.t.Logf("VIOLATION after %s: %s", time.Since(r.began).Round(time.Millisecond), v)
+	}
+}
+
+// Violations returns what was noted up to now.
+func (r *Run) Violations() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.violations...)
+}
+
+func (r *Run) noteFinished(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.finished[id] = true
+}
+
+func (r *Run) finishedBefore(id int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.finished[id]
+}
+
+// Logf writes a line of the run's story with the time since the load began.
+func (r *Run) Logf(format string, args ...any) {
+	r.t.Helper()
+	r.t.Logf("%8.3fs  %s", time.Since(r.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// SQL runs a statement around the proxy, again and again while Postgres is
+// away, until ctx ends.
+func (r *Run) SQL(ctx context.Context, sql string, args ...any) error {
+	for {
+		_, err := r.Store().Pool().Exec(ctx, sql, args...)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if wait(ctx, 50*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
+
+// Count is SQL for one number.
+func (r *Run) Count(ctx context.Context, sql string, args ...any) (n int, err error) {
+	for {
+		err = r.Store().Pool().QueryRow(ctx, sql, args...).Scan(&n)
+		if err == nil || ctx.Err() != nil {
+			return n, err
+		}
+		if wait(ctx, 50*time.Millisecond) != nil {
+			return n, err
+		}
+	}
+}
+
+// outDir is where a run leaves its schedule and, when it failed, its history.
+func outDir(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("CHAOS_OUT")
+	if dir == "" {
+		dir = filepath.Join(stacktest.Root(t), ".cache", "chaos")
+	}
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	return dir
+}
+
+// verdict ends a run: it prints what happened, keeps the history of a run that
+// failed, and fails the test when a promise was broken.
+func (r *Run) verdict(name string) {
+	r.t.Helper()
+	r.t.Log(r.summary())
+	vs := r.Violations()
+	if len(vs) == 0 && !r.t.Failed() {
+		return
+	}
+	path := filepath.Join(outDir(r.t), fmt.Sprintf("%s-%d.history.jsonl", name, r.Seed))
+	require.NoError(r.t, r.History.Dump(path))
+	r.t.Logf("history: %s", path)
+	if len(vs) > 0 {
+		r.t.Fatalf("%d violations:\n%s", len(vs), strings.Join(vs, "\n"))
+	}
+}

@@ -1,0 +1,201 @@
+package chaos
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/stacktest"
+)
+
+const password = "taskloom-chaos"
+
+// The nodes of the pipeline. solve and tag are side by side, check reviews
+// solve.
+const (
+	nodeSolve = "solve"
+	nodeTag   = "tag"
+	nodeCheck = "check"
+)
+
+// Organization is one tenant. Its mark stands in everything that belongs to
+// it: names, addresses, questions, answers. A body that reaches a client of
+// another tenant and has it is a leak.
+type Organization struct {
+	Mark                    string
+	ID, Pipeline            int64
+	Key                     string
+	Contributors, Reviewers []string
+
+	mu    sync.Mutex
+	tasks map[int64]bool
+}
+
+// own notes tasks that were made for the organization.
+func (o *Organization) own(ids ...int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, id := range ids {
+		o.tasks[id] = true
+	}
+}
+
+func (o *Organization) owns(id int64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tasks[id]
+}
+
+// World is all tenants: those that the load works in, and one for the probes
+// that see whether everything works again.
+type World struct {
+	Orgs  []*Organization
+	Probe *Organization
+}
+
+func (w *World) all() []*Organization { return append(slices.Clone(w.Orgs), w.Probe) }
+
+func newWorld(l Load) *World {
+	return &World{
+		Orgs:  []*Organization{newOrganization("qalpha", l.Contributors, l.Reviewers), newOrganization("qbeta", l.Contributors, l.Reviewers)},
+		Probe: newOrganization("qprobe", 2, 1),
+	}
+}
+
+func newOrganization(mark string, contributors, reviewers int) *Organization {
+	o := &Organization{Mark: mark, tasks: map[int64]bool{}}
+	for i := range contributors {
+		o.Contributors = append(o.Contributors, fmt.Sprintf("c%d@%s.test", i, mark))
+	}
+	for i := range reviewers {
+		o.Reviewers = append(o.Reviewers, fmt.Sprintf("r%d@%s.test", i, mark))
+	}
+	return o
+}
+
+type object = map[string]any
+
+// document is the world for `taskloom apply`.
+func (w *World) document(t testing.TB) []byte {
+	t.Helper()
+	var orgs []object
+	for _, o := range w.all() {
+		users := []object{{"email": "admin@" + o.Mark + ".test", "name": "Admin " + o.Mark, "password": password, "role": "org_admin"}}
+		var members []object
+		for role, emails := range map[string][]string{"contributor": o.Contributors, "reviewer": o.Reviewers} {
+			for _, email := range emails {
+				users = append(users, object{"email": email, "name": email, "password": password, "role": "member"})
+				members = append(members, object{"email": email, "role": role})
+			}
+		}
+		orgs = append(orgs, object{
+			"slug": o.Mark, "name": o.Mark, "users": users,
+			"projects": []object{{"name": o.Mark, "members": members, "pipelines": []object{{"status": "ACTIVE", "definition": o.definition()}}}},
+			"api_keys": []object{{"name": o.Mark, "created_by": "admin@" + o.Mark + ".test", "expires": "never"}},
+		})
+	}
+	doc, err := json.Marshal(object{"organizations": orgs})
+	require.NoError(t, err)
+	return doc
+}
+
+func (o *Organization) definition() object {
+	return object{
+		"name": o.Mark, "description": o.Mark,
+		"nodes": []object{
+			{"key": "start", "kind": "start"},
+			{"key": nodeSolve, "kind": "subtask", "title": "Solve " + o.Mark, "lease": "1m", "fields": []object{
+				{"name": "question", "title": "Question", "type": "long_text", "input": "seeded", "required": true},
+				{"name": "answer", "title": "Answer", "type": "long_text", "input": "contributor", "required": true},
+			}},
+			{"key": nodeTag, "kind": "subtask", "title": "Tag " + o.Mark, "lease": "1m", "fields": []object{
+				{"name": "label", "title": "Label", "type": "short_text", "input": "contributor", "required": true},
+			}},
+			{
+				"key": nodeCheck, "kind": "review", "title": "Check " + o.Mark, "lease": "1m", "max_rework": 3,
+				"reviews": []object{{"node": nodeSolve, "fields": []string{"answer"}}},
+			},
+			{"key": "end", "kind": "end"},
+		},
+		"edges": []object{
+			{"from": "start", "to": nodeSolve},
+			{"from": nodeSolve, "to": nodeCheck},
+			{"from": nodeCheck, "to": "end"},
+			{"from": "start", "to": nodeTag},
+			{"from": nodeTag, "to": "end"},
+		},
+	}
+}
+
+// settle takes over the ids that applying the document gave.
+func (w *World) settle(a stacktest.Applied) {
+	for _, o := range w.all() {
+		o.Pipeline, o.Key = a.Pipeline(o.Mark), a.Key(o.Mark)
+		for _, made := range a.Organizations {
+			if made.Slug == o.Mark {
+				o.ID = made.ID
+			}
+		}
+	}
+}
+
+// leak looks for what belongs to another tenant in a body that a client of
+// this one was given, and returns what it found, "" when there is nothing.
+func (w *World) leak(own *Organization, body []byte) string {
+	var doc any
+	parsed := json.Unmarshal(body, &doc) == nil
+	for _, o := range w.all() {
+		if o == own {
+			continue
+		}
+		if bytes.Contains(body, []byte(o.Mark)) {
+			return "the mark " + o.Mark
+		}
+		if parsed {
+			if found := o.idsIn(doc, ""); found != "" {
+				return found + " of " + o.Mark
+			}
+		}
+	}
+	return ""
+}
+
+// idsIn walks a JSON document to numbers that are ids by their name.
+func (o *Organization) idsIn(doc any, name string) string {
+	switch v := doc.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if found := o.idsIn(e, k); found != "" {
+				return found
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if found := o.idsIn(e, name); found != "" {
+				return found
+			}
+		}
+	case float64:
+		id := int64(v)
+		switch name {
+		case "id", "task_id", "task_ids":
+			if o.owns(id) {
+				return fmt.Sprintf("task %d", id)
+			}
+		case "workflow_id", "pipeline_id":
+			if id == o.Pipeline {
+				return fmt.Sprintf("pipeline %d", id)
+			}
+		case "org_id":
+			if id == o.ID {
+				return fmt.Sprintf("organization %d", id)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package chaos
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheTrafficFloorCountsWhatChangedSomething(t *testing.T) {
+	t.Parallel()
+	h := newHistory()
+	now := time.Unix(1000, 0)
+	for range 30 {
+		h.add(Op{Kind: opSubmit, Outcome: OK, Return: now.Add(-2 * time.Second).UnixNano()})
+		h.add(Op{Kind: opSubmit, Outcome: OK, Return: now.Add(-20 * time.Second).UnixNano()})
+		h.add(Op{Kind: opSubmit, Outcome: Unknown, Return: now.UnixNano()})
+		h.add(Op{Kind: opPoll, Outcome: OK, Return: now.UnixNano()})
+		h.add(Op{Kind: opClaim, Outcome: OK, Return: now.UnixNano()}) // an empty queue
+	}
+	h.add(Op{Kind: opClaim, Claim: "a", Outcome: OK, Return: now.UnixNano()})
+	require.Equal(t, 31, h.AckedWithin(10*time.Second, now))
+	require.Equal(t, int64(121), h.Count(OK))
+	require.Equal(t, int64(30), h.Count(Unknown))
+}
+
+func TestAHistoryIsKeptAsLines(t *testing.T) {
+	t.Parallel()
+	h := newHistory()
+	op := Op{Intent: h.intent(), Who: "ada", Kind: opSubmit, Outcome: Refused, Status: 409, Content: json.RawMessage(`{"values":{}}`)}
+	h.add(op)
+	h.add(Op{Intent: h.intent(), Who: "ben", Kind: opPoll, Outcome: OK})
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	require.NoError(t, h.Dump(path))
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	require.True(t, lines.Scan())
+	var back Op
+	require.NoError(t, json.Unmarshal(lines.Bytes(), &back))
+	require.Equal(t, op, back)
+	require.True(t, lines.Scan())
+	require.False(t, lines.Scan())
+}
+
+func TestALeakIsSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(DefaultLoad(1))
+	own, other := w.Orgs[0], w.Orgs[1]
+	own.ID, own.Pipeline, other.ID, other.Pipeline = 1, 11, 2, 12
+	own.own(1_000_001)
+	other.own(1_000_002)
+	for body, want := range map[string]bool{
+		`{"id": 1000001, "pipeline_id": 11, "fields": {"question": "qalpha"}}`: false,
+		`{"tasks": [{"id": 1000001}, {"id": 1000002}]}`:                        true,
+		`{"task_ids": [1000002]}`:                                              true,
+		`{"workflow_id": 12}`:                                                  true,
+		`{"org_id": 2}`:                                                        true,
+		`{"count": 1000002}`:                                                   false,
+		`no JSON with qbeta inside`:                                            true,
+		``:                                                                     false,
+	} {
+		require.Equal(t, want, w.leak(own, []byte(body)) != "", body)
+	}
+}

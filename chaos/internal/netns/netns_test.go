@@ -1,0 +1,47 @@
+package netns
+
+import (
+	"net"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPacketsAreDropped(t *testing.T) {
+	if missing := Missing(); missing != "" {
+		t.Skip(missing)
+	}
+	n := New(t, 250)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", n.Host+":0")
+	require.NoError(t, err)
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("hello\n"))
+			_ = c.Close()
+		}
+	}()
+	port := l.Addr().(*net.TCPAddr).Port
+	reads := func() bool {
+		out, _ := n.Command("timeout", "4", "bash", "-c", "head -n 1 < /dev/tcp/"+n.Host+"/"+strconv.Itoa(port)).Output()
+		return string(out) == "hello\n"
+	}
+	require.Eventually(t, reads, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, n.DropTo(port))
+	require.False(t, reads())
+	require.NoError(t, n.Heal())
+	require.Eventually(t, reads, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, n.DropFrom(port))
+	require.False(t, reads())
+	require.NoError(t, n.Heal())
+	require.NoError(t, n.Down())
+	require.False(t, reads())
+	require.NoError(t, n.Heal())
+	require.Eventually(t, reads, 20*time.Second, 10*time.Millisecond)
+}

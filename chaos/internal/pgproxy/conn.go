@@ -1,0 +1,224 @@
+package pgproxy
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// maxMessage bounds what one message may have, in bytes: the protocol's own
+// bound would let a broken length eat all memory.
+const maxMessage = 256 << 20
+
+// errCut ends the reading of a connection that the proxy cut.
+var errCut = errors.New("the proxy cut the connection")
+
+// conn is one client with its own connection to the server. Two goroutines
+// carry the messages: toServer and toClient.
+type conn struct {
+	proxy          *Proxy
+	client, server net.Conn
+	backend        *pgproto3.Backend  // speaks with the client
+	frontend       *pgproto3.Frontend // speaks with the server
+	cutOnce        sync.Once
+
+	// status is the server's last word on the transaction: 'I' none, 'T' in
+	// one, 'E' in a failed one.
+	status atomic.Uint32
+	// muted says that the client hears nothing any more: the next time the
+	// server is ready, its commit is done and the connection is cut.
+	muted atomic.Bool
+
+	// Of toServer alone: which prepared statements write, and whether one of
+	// them ran since the last Sync.
+	writers map[string]bool
+	portals map[string]bool
+	wrote   bool
+}
+
+func newConn(p *Proxy, client, server net.Conn) *conn {
+	c := &conn{proxy: p, client: client, server: server, writers: map[string]bool{}, portals: map[string]bool{}}
+	c.status.Store('I')
+	c.backend = pgproto3.NewBackend(client, client)
+	c.frontend = pgproto3.NewFrontend(server, server)
+	c.backend.SetMaxBodyLen(maxMessage)
+	return c
+}
+
+// cut closes both sides, the client's with a reset as a dying network does.
+func (c *conn) cut() {
+	c.cutOnce.Do(func() {
+		if tcp, ok := c.client.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = c.client.Close()
+		_ = c.server.Close()
+	})
+}
+
+// run carries messages until one side is gone.
+func (c *conn) run() {
+	defer c.cut()
+	if err := c.startup(); err != nil {
+		return
+	}
+	var back sync.WaitGroup
+	back.Go(func() {
+		defer c.cut()
+		_ = c.toClient() // an end is an end, whoever caused it
+	})
+	_ = c.toServer()
+	if !c.muted.Load() {
+		c.cut()
+	}
+	back.Wait()
+}
+
+// startup passes on the first message. Encryption is refused, since what is
+// encrypted cannot be watched.
+func (c *conn) startup() error {
+	for {
+		msg, err := c.backend.ReceiveStartupMessage()
+		if err != nil {
+			return err
+		}
+		switch m := msg.(type) {
+		case *pgproto3.SSLRequest, *pgproto3.GSSEncRequest:
+			if _, err := c.client.Write([]byte{'N'}); err != nil {
+				return err
+			}
+		case *pgproto3.CancelRequest:
+			raw, err := m.Encode(nil)
+			if err != nil {
+				return err
+			}
+			_, err = c.server.Write(raw)
+			return errors.Join(err, errCut) // nothing follows
+		default:
+			c.frontend.Send(msg)
+			return c.frontend.Flush()
+		}
+	}
+}
+
+// toServer carries what the client says, and decides about commits.
+func (c *conn) toServer() error {
+	for {
+		msg, err := c.backend.Receive()
+		if err != nil {
+			return err
+		}
+		ends := false // the message makes the server commit
+		flush := true
+		switch m := msg.(type) {
+		case *pgproto3.Query:
+			ends = commits(m.String, byte(c.status.Load())) //nolint:gosec // it was a byte
+		case *pgproto3.Parse:
+			c.writers[m.Name] = Writes(m.Query)
+			flush = false
+		case *pgproto3.Bind:
+			c.portals[m.DestinationPortal] = c.writers[m.PreparedStatement]
+			flush = false
+		case *pgproto3.Execute:
+			c.wrote = c.wrote || c.portals[m.Portal]
+			flush = false
+		case *pgproto3.Describe, *pgproto3.Close:
+			flush = false
+		case *pgproto3.Sync:
+			ends = c.wrote && c.status.Load() == 'I'
+			c.wrote = false
+		}
+		if ends {
+			switch cut := c.proxy.commit(); cut {
+			case Before:
+				c.proxy.did(cut)
+				c.cut()
+				return errCut
+			case After:
+				c.muted.Store(true)
+			case None:
+			}
+		}
+		c.frontend.Send(msg)
+		if flush {
+			if err := c.frontend.Flush(); err != nil {
+				return err
+			}
+		}
+		if c.muted.Load() {
+			return nil // toClient ends it when the server has committed
+		}
+	}
+}
+
+// toClient carries what the server says.
+func (c *conn) toClient() error {
+	failed := false
+	for {
+		msg, err := c.frontend.Receive()
+		if err != nil {
+			return err
+		}
+		switch m := msg.(type) {
+		case *pgproto3.ReadyForQuery:
+			c.status.Store(uint32(m.TxStatus))
+			if c.muted.Load() {
+				if !failed {
+					c.proxy.did(After)
+				}
+				return errCut
+			}
+		case *pgproto3.ErrorResponse:
+			failed = c.muted.Load()
+		default:
+			if auth, ok := authType(msg); ok {
+				if err := c.backend.SetAuthType(auth); err != nil {
+					return err
+				}
+			}
+		}
+		if c.muted.Load() {
+			continue
+		}
+		c.backend.Send(msg)
+		// Rows go out together; what a client may wait for goes out at once.
+		if waits(msg) || c.frontend.ReadBufferLen() == 0 {
+			if err := c.backend.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// authType names the way of authentication that a message of the server asks
+// for: the client's answer can only be read by who knows it.
+func authType(msg pgproto3.BackendMessage) (uint32, bool) {
+	switch msg.(type) {
+	case *pgproto3.AuthenticationOk:
+		return pgproto3.AuthTypeOk, true
+	case *pgproto3.AuthenticationCleartextPassword:
+		return pgproto3.AuthTypeCleartextPassword, true
+	case *pgproto3.AuthenticationMD5Password:
+		return pgproto3.AuthTypeMD5Password, true
+	case *pgproto3.AuthenticationSASL:
+		return pgproto3.AuthTypeSASL, true
+	case *pgproto3.AuthenticationSASLContinue:
+		return pgproto3.AuthTypeSASLContinue, true
+	case *pgproto3.AuthenticationSASLFinal:
+		return pgproto3.AuthTypeSASLFinal, true
+	}
+	return 0, false
+}
+
+// waits reports whether a message may be the last for a while.
+func waits(msg pgproto3.BackendMessage) bool {
+	switch msg.(type) {
+	case *pgproto3.DataRow, *pgproto3.RowDescription, *pgproto3.ParameterStatus, *pgproto3.BindComplete,
+		*pgproto3.ParseComplete, *pgproto3.CommandComplete, *pgproto3.ParameterDescription, *pgproto3.NoData, *pgproto3.CopyData:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,70 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// rebuiltWithin is how long every open task may take to have a run again after
+// Temporal lost everything: Temporal makes its schema anew, the reconciler
+// rings a task after a minute of lagging.
+const rebuiltWithin = 4 * time.Minute
+
+// TestRow05TemporalLosesRuns terminates and resets runs, and then drops
+// Temporal's databases under its feet, so that it comes back empty: not even
+// the search attributes of our runs are there. Every open task gets a run
+// again without anybody's help, and nothing that was accepted is lost.
+func TestRow05TemporalLosesRuns(t *testing.T) {
+	dropped := Fault{Name: "Temporal's databases dropped", Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		return nil, r.dropTemporal(ctx)
+	}}
+	RunRow(t, Row{
+		Number: 5, Name: "Temporal's data lost",
+		Faults:   []Fault{RunsTerminated(20, 1), RunsReset(20, 2), dropped},
+		Hold:     time.Second,
+		Deadline: rebuiltWithin,
+		After: func(ctx context.Context, r *Run) error {
+			n, err := r.Count(ctx, `SELECT count(*) FROM tasks WHERE status NOT IN ('finished', 'failed', 'escalated')`)
+			if n > 0 {
+				r.Violate("%d tasks are still open", n)
+			}
+			return err
+		},
+	})
+}
+
+// dropTemporal drops both databases and kills the server, which makes them anew
+// as it starts.
+func (r *Run) dropTemporal(ctx context.Context) error {
+	c, err := pgx.ParseConfig(r.Value("DATABASE_URL"))
+	if err != nil {
+		return err
+	}
+	c.Database = "postgres"
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	rows, _ := conn.Query(ctx, `SELECT datname FROM pg_database WHERE datname LIKE 'temporal%'`)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(names) != 2 {
+		return fmt.Errorf("Temporal's databases are %v: %w", names, err)
+	}
+	// Frozen, so that it does not tidy up; then away in one blow.
+	pid := r.Pid(partTemporal)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := conn.Exec(ctx, "DROP DATABASE "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)"); err != nil {
+			return err
+		}
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
+}

@@ -1,0 +1,119 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/chaos/internal/cluster"
+)
+
+// TestRow08RestoredDatabaseOlderThanTemporal puts a base backup of the
+// product's database back while Temporal, on a cluster of its own, keeps what
+// came after: runs that are ahead of their tasks, runs that have ended for
+// tasks that have not, and runs of tasks that are not there any more and whose
+// numbers are given out anew. Everything that is in the restored database goes
+// on to its end within the deadline, and nothing that is accepted afterwards is
+// swallowed as something already known.
+func TestRow08RestoredDatabaseOlderThanTemporal(t *testing.T) {
+	var db *cluster.Cluster
+	r := startRow(t, Row{Number: 8, Name: "database restored from a backup older than Temporal", Settings: func(s *Settings) {
+		db = cluster.Start(t, cluster.Options{})
+		s.Env = append(s.Env, "DATABASE_URL="+db.URL())
+	}})
+	ctx := t.Context()
+	const each = 5
+	batch := func(name string, n int) []int64 {
+		questions := make([]string, n)
+		for i := range questions {
+			questions[i] = fmt.Sprintf("%s %s %d", r.World.Probe.Mark, name, i)
+		}
+		ids, err := r.probes.persist(ctx, name, questions)
+		require.NoError(t, err)
+		return ids
+	}
+	handIn := func(ids []int64, nodes ...string) {
+		for _, id := range ids {
+			for _, node := range nodes {
+				who := r.probes.contributor
+				if node == nodeCheck {
+					who = r.probes.reviewer
+				}
+				ctx, cancel := context.WithTimeout(ctx, recoverWithin)
+				if err := r.probes.work(ctx, who, id, node); err != nil {
+					r.Violate("liveness: node %s of task %d was not handed in within %s: %v", node, id, recoverWithin, err)
+				}
+				cancel()
+			}
+		}
+	}
+
+	untouched, ahead, ended := batch("untouched", each), batch("ahead", each), batch("ended", each)
+	before := batch("before", each)
+	reviewed := batch("reviewed", each)
+	handIn(before, nodeSolve, nodeTag, nodeCheck)
+	handIn(reviewed, nodeSolve)
+	r.drain(ctx)
+	backup := db.Backup()
+	r.Logf("backup taken")
+
+	// All of this is lost to the database, and Temporal has it.
+	handIn(ahead, nodeSolve)
+	handIn(ended, nodeSolve, nodeTag, nodeCheck)
+	handIn(reviewed[:2], nodeTag, nodeCheck)
+	// A sequence jumps by up to 32 after a restore: more than that, so that
+	// their numbers come again.
+	lost := batch("lost", 60)
+	handIn(lost[:3], nodeSolve)
+	handIn(lost[30:45], nodeSolve)
+	handIn(lost[33:36], nodeTag, nodeCheck)
+	r.drain(ctx)
+	db.Restore(backup)
+	restored := time.Now()
+	r.Logf("backup put back")
+
+	r.eventually(ctx, recoverWithin, "the restored database is served", func(ctx context.Context) (bool, error) {
+		_, err := r.probes.integrator.task(ctx, untouched[0])
+		return err == nil, err
+	})
+	again := batch("again", 40)
+	reused := 0
+	for _, id := range again {
+		if id >= lost[0] && id <= lost[len(lost)-1] {
+			reused++
+		}
+	}
+	require.Positive(t, reused, "no number came again; the row proves less than it says")
+	r.Logf("%d numbers of lost tasks were given out anew", reused)
+	// The other node first, which no run has seen: what a run knows of is not
+	// the only thing that goes on.
+	handIn(untouched, nodeTag, nodeSolve, nodeCheck)
+	handIn(ahead, nodeTag, nodeSolve, nodeCheck)
+	handIn(ended, nodeSolve, nodeTag, nodeCheck)
+	handIn(reviewed, nodeCheck, nodeTag)
+	handIn(again, nodeSolve, nodeTag, nodeCheck)
+
+	r.eventually(ctx, recoverWithin, "all tasks of the restored database are finished", func(ctx context.Context) (bool, error) {
+		n, err := r.Count(ctx, `SELECT count(*) FROM tasks WHERE status <> 'finished'`)
+		return err == nil && n == 0, err
+	})
+	require.Equal(t, 5*each+len(again), r.number(ctx, `SELECT count(*) FROM tasks`))
+	acked := 0
+	for _, op := range r.History.Ops() {
+		if op.Call < restored.UnixNano() || op.Outcome != OK || op.Kind != opSubmit && op.Kind != opReview {
+			continue
+		}
+		acked++
+		if r.number(ctx, `SELECT count(*) FROM submissions WHERE claim_id = $1`, op.Claim) != 1 {
+			r.Violate("I1: %s under claim %s on node %s of task %d was acknowledged after the restore and is not there", op.Kind, op.Claim, op.Node, op.Task)
+		}
+	}
+	r.Logf("%d submissions and verdicts acknowledged after the restore", acked)
+	r.drain(ctx)
+	require.NoError(t, r.checkInvariants(ctx))
+	require.NoError(t, r.checkRuns(ctx))
+	r.verdict("row-08")
+}

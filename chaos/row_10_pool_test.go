@@ -1,0 +1,162 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// stormClients come back at once, each over a new connection.
+	stormClients = 500
+	// poolWait is how long a request may wait for a connection to the database;
+	// slack is what a busy machine adds to that.
+	poolWait = 2 * time.Second
+	slack    = 3 * time.Second
+)
+
+// TestRow10PoolExhaustionAndConnectionStorm takes all of Postgres's connections,
+// lets 500 clients reconnect at once, and blocks every connection of the pools:
+// a request waits two seconds at most for one and is told to come again, health
+// stays green, and afterwards everything goes on.
+func TestRow10PoolExhaustionAndConnectionStorm(t *testing.T) {
+	idle := Fault{Name: "300 idle connections", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		return r.takeConnections(ctx, 300)
+	}}
+	storm := Fault{Name: fmt.Sprintf("%d clients reconnect at once", stormClients), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		s := r.storm(ctx, stormClients)
+		if s.other > 0 || s.slowest > callTimeout {
+			r.Violate("I10: of %d clients at once %d were served, %d told to come again, %d neither; the slowest waited %s",
+				stormClients, s.served, s.later, s.other, s.slowest)
+		}
+		return nil, nil //nolint:nilnil // over
+	}}
+	blocked := Fault{Name: "every connection of the pools blocked", Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		heal, err := r.holdSnapshots(ctx, 1, `BEGIN`, `LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`)
+		if err != nil {
+			return heal, err
+		}
+		// Ten connections wait for the lock as long as lock_timeout lets them;
+		// all others wait for a connection.
+		const others = 80
+		s := r.storm(ctx, others)
+		if s.other > 0 || s.later < others/2 || s.laterSlowest > 10*time.Second+poolWait+slack {
+			r.Violate("I10: with every connection taken, of %d requests %d were told to come again, the slowest after %s, and %d neither", others, s.later, s.laterSlowest, s.other)
+		}
+		if s.quick < others/2 {
+			r.Violate("I10: with every connection taken, only %d of %d requests were told so within %s", s.quick, others, poolWait+slack)
+		}
+		return heal, nil
+	}}
+	RunRow(t, Row{
+		Number: 10, Name: "pool exhaustion, connection storm",
+		Faults: []Fault{idle, storm, blocked},
+		Hold:   holdFor(10 * time.Second),
+		During: func(ctx context.Context, r *Run) error {
+			began := time.Now()
+			for _, base := range r.bases {
+				if status, err := get(ctx, http.DefaultClient, base+"/healthz", ""); err != nil || status != http.StatusOK {
+					r.Violate("I10: %s/healthz was answered %d (%v)", base, status, err)
+				}
+			}
+			if took := time.Since(began); took > slack {
+				r.Violate("I10: /healthz took %s", took)
+			}
+			return nil
+		},
+	})
+}
+
+// takeConnections opens n connections to Postgres, or all that it gives.
+func (r *Run) takeConnections(ctx context.Context, n int) (heal func(context.Context) error, err error) {
+	var open []*pgx.Conn
+	heal = func(ctx context.Context) error {
+		for _, c := range open {
+			_ = c.Close(ctx)
+		}
+		open = nil
+		return nil
+	}
+	r.t.Cleanup(func() { _ = heal(context.WithoutCancel(ctx)) })
+	for range n {
+		conn, err := pgx.Connect(ctx, r.Value("DATABASE_URL"))
+		if err != nil {
+			r.Logf("Postgres gave %d connections: %v", len(open), err)
+			return heal, nil
+		}
+		open = append(open, conn)
+	}
+	return heal, nil
+}
+
+// stormed is how a storm was answered: later is 503 or 429, other anything
+// else, quick those of later that were told within poolWait and the slack.
+type stormed struct {
+	served, later, other, quick int
+	slowest, laterSlowest       time.Duration
+}
+
+// storm polls with n clients at once, each over a connection of its own.
+func (r *Run) storm(ctx context.Context, n int) (s stormed) {
+	r.t.Helper()
+	o := r.World.Probe
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		all.Go(func() {
+			c := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+			<-start
+			began := time.Now()
+			status, err := get(ctx, c, fmt.Sprintf("%s/api/v1/workflows/%d/tasks?limit=1", r.bases[i%len(r.bases)], o.Pipeline), o.Key)
+			took := time.Since(began)
+			mu.Lock()
+			defer mu.Unlock()
+			s.slowest = max(s.slowest, took)
+			switch {
+			case err == nil && status == http.StatusOK:
+				s.served++
+			case err == nil && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests):
+				s.later++
+				s.laterSlowest = max(s.laterSlowest, took)
+				if took <= poolWait+slack {
+					s.quick++
+				}
+			default:
+				s.other++
+				if s.other == 1 {
+					r.Logf("a client of the storm got %d: %v", status, err)
+				}
+			}
+		})
+	}
+	close(start)
+	all.Wait()
+	r.Logf("%d clients at once: %d served, %d told to come again (%d of them within %s), %d neither, the slowest %s", n, s.served, s.later, s.quick,
+		poolWait+slack, s.other, s.slowest.Round(time.Millisecond))
+	return s
+}
+
+// get answers with the status of a GET under a key, "" for none.
+func get(ctx context.Context, c *http.Client, url, key string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return res.StatusCode, err
+}
