@@ -31,7 +31,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.AddCommand(
 		a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.applyCommand(), a.keyCommand(),
 		a.userCommand(), a.doctorCommand(), a.healthcheckCommand(), a.openAPICommand(), a.versionCommand(),
-		a.demoCommand(), a.conformanceCommand(),
+		a.demoCommand(), a.conformanceCommand(), a.repairCommand(),
 	)
 	root.SetArgs(args)
 	root.SetIn(a.in)

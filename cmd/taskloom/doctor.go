@@ -44,15 +44,22 @@ type doctor struct {
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var deep bool
+	var o deepOptions
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check every part and say how to mend what is wrong",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
+		Long: "Check every part and say how to mend what is wrong. With --deep check, too, every promise about the data\n" +
+			"(docs/promises.md), on a database that is at work: nobody has to wait for it.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), deep, o) },
 	}
+	cmd.Flags().BoolVar(&deep, "deep", false, "check every promise about the data, too")
+	o.flags(cmd)
+	return cmd
 }
 
-func (a *app) doctor(ctx context.Context) error {
+func (a *app) doctor(ctx context.Context, deep bool, o deepOptions) error {
 	c, err := a.config("DATABASE_URL")
 	if err != nil {
 		return err
@@ -67,19 +74,38 @@ func (a *app) doctor(ctx context.Context) error {
 		return err
 	}
 	defer d.temporal.Close()
-	sick := false
+	told, sick := []toldCheck{}, false
 	for _, check := range d.checks() {
 		f := d.run(ctx, check)
 		sick = sick || f.verdict == failure
+		told = append(told, toldCheck{Name: check.name, Verdict: f.verdict, Text: f.text, WayOut: f.wayOut})
+		if deep && o.json {
+			continue
+		}
 		fmt.Fprintf(a.out, "%-4s  %-17s  %s\n", f.verdict, check.name, f.text)
 		if f.wayOut != "" {
 			fmt.Fprintf(a.out, "      %-17s  → %s\n", "", f.wayOut)
 		}
 	}
+	if deep {
+		broken, err := d.deep(ctx, a, o, told)
+		if err != nil {
+			return err
+		}
+		sick = sick || broken
+	}
 	if sick {
 		return errSilent
 	}
 	return nil
+}
+
+// toldCheck is a check as scripts see it.
+type toldCheck struct {
+	Name    string  `json:"name"`
+	Verdict verdict `json:"verdict"`
+	Text    string  `json:"text"`
+	WayOut  string  `json:"way_out,omitempty"`
 }
 
 // check is one thing that the doctor looks at.

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,7 +24,7 @@ func TestDeadlinesExpireLeasesAndEscalate(t *testing.T) {
 	require.Len(t, res.Deadlines, 1, "the lease still runs")
 	require.WithinDuration(t, c.LeaseExpiresAt, res.Deadlines[0].LeaseEnds, 0)
 
-	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, ids[0])
+	b.lapse(ids[0], time.Second)
 	res, err = b.Store.CheckDeadlines(ctx, ids[0])
 	require.NoError(t, err)
 	require.Empty(t, res.Deadlines)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/planted"
 )
 
 // Claim is the lease that a person holds on a task node.
@@ -130,6 +131,9 @@ func (s *Store) take(ctx context.Context, sql string, args ...any) (*Claim, erro
 }
 
 func takeIn(ctx context.Context, q querier, sql string, args ...any) (*Claim, error) {
+	if planted.Enabled && planted.Is(planted.ClaimUnlocked) {
+		sql = unlocked(sql)
+	}
 	rows, _ := q.Query(ctx, sql, args...)
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Claim])
 	if errors.Is(err, pgx.ErrNoRows) {

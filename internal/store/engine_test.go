@@ -120,6 +120,14 @@ func (b *bench) exec(sql string, args ...any) {
 	require.NoError(b.t, err)
 }
 
+// lapse lets the lease of the claim on a task's first node have ended a while
+// ago, as if it had been given out for less.
+func (b *bench) lapse(taskID int64, ago time.Duration) {
+	b.t.Helper()
+	b.exec(`WITH n AS (UPDATE task_nodes SET lease_expires_at = now() - $2::interval WHERE task_id = $1 AND key = 'solve' RETURNING claim_id)
+		UPDATE task_events e SET lease_ends = now() - $2::interval FROM n WHERE e.task_id = $1 AND e.kind = 'claim' AND e.claim_id = n.claim_id`, taskID, ago)
+}
+
 func TestATaskGoesThroughRejectionToFinished(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -235,7 +243,7 @@ func TestALateSubmitIsRefusedAndItsWordsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, rev)
 
-	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, id)
+	b.lapse(id, time.Second)
 	other := b.claim(ben, pipeline.KindSubtask)
 	require.NotNil(t, other, "a lease that ran out is claimable without Temporal")
 
@@ -261,7 +269,7 @@ func TestALateSubmitWinsWhileNobodyTookTheNode(t *testing.T) {
 	b := newBench(t)
 	id := b.create(1)[0]
 	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 hour' WHERE task_id = $1 AND key = 'solve'`, id)
+	b.lapse(id, time.Hour)
 	_, err := b.Store.Submit(t.Context(), b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
 	require.NoError(t, err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/planted"
 	"github.com/taskloom/taskloom/internal/task"
 )
 
@@ -34,6 +35,9 @@ func liveClaim(ctx context.Context, q querier, userID int64, claimID string) (Cl
 	taskID, ok := taskOfClaim(claimID)
 	if !ok {
 		return Claim{}, claimNotFound(claimID)
+	}
+	if planted.Enabled && planted.Is(planted.SubmitAnyClaim) {
+		return anyClaim(ctx, q, userID, taskID, claimID)
 	}
 	rows, _ := q.Query(ctx, liveClaimSQL, taskID, userID, claimID)
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Claim])

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/planted"
 )
 
 // Topics of outbox rows.
@@ -21,8 +22,10 @@ const (
 )
 
 // outboxLease is how long a dispatcher has a row to itself: a row whose
-// dispatcher died is delivered again after it.
-const outboxLease = 30 * time.Second
+// dispatcher died, or never heard that it has the row, is delivered again after
+// it. A dead worker's work goes on within 30 s, of which the delivery and its
+// consequences need some.
+const outboxLease = 20 * time.Second
 
 // startPriority lets the outbox rows of new tasks wait behind what people do;
 // urgent rows have a lower number.
@@ -86,6 +89,9 @@ func (s *Store) takeOutbox(ctx context.Context, n, lowest int) ([]Delivery, erro
 		d.Event.LeaseEnds = orZero(lease)
 		return d, err
 	})
+	if planted.Enabled && planted.Is(planted.OutboxEarly) && err == nil {
+		err = s.takenEarly(ctx, out)
+	}
 	return out, translate(err)
 }
 

@@ -30,6 +30,24 @@ func TestOutboxKeepsATasksOrder(t *testing.T) {
 	}
 }
 
+// What a dispatcher had in its hands when it died is delivered by another one,
+// and has its consequences, within the 30 s after which a dead worker's work
+// must have gone on: the lease leaves ten of them for that.
+func TestWhatADeadDispatcherTookIsDueSoon(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	b.create(1)
+	got, err := b.Store.TakeOutbox(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	b.exec(`UPDATE outbox SET next_attempt_at = next_attempt_at - interval '20 seconds'`)
+	again, err := b.Store.TakeOutbox(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, again, 1)
+	require.Equal(t, got[0].ID, again[0].ID)
+}
+
 func TestReconcileRingsWhatLags(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

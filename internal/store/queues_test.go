@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,7 +85,7 @@ func TestQueuesCountWhatIsThere(t *testing.T) {
 	require.Equal(t, map[string]int{"claimed": 1, "held": 1}, b.reasons(ada, pipeline.KindSubtask))
 	require.Equal(t, map[string]int{"upstream": 5}, b.reasons(rita, pipeline.KindReview), "the held task leads nowhere now")
 
-	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, others.TaskID)
+	b.lapse(others.TaskID, time.Second)
 	require.Equal(t, store.QueueCount{Available: 4, Mine: 1}, b.queue(ada, pipeline.KindSubtask), "a lease that ran out is there for others")
 	require.Equal(t, store.QueueCount{Available: 3, Mine: 1, ClaimedByOthers: 1}, b.queue(ben, pipeline.KindSubtask), "and still held for whose it is")
 
@@ -133,7 +134,7 @@ func TestSkippedWorkIsNotServedAgain(t *testing.T) {
 
 	// A lease of somebody else that ran out stays skipped, too.
 	c := b.claim(ben, pipeline.KindSubtask)
-	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, c.TaskID)
+	b.lapse(c.TaskID, time.Second)
 	require.Nil(t, b.claim(ada, pipeline.KindSubtask))
 
 	n, err := b.Store.ResetSkips(ctx, b.member(ada))

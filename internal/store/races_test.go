@@ -95,7 +95,7 @@ func TestAnExtensionBeatsTheExpiryThatWaitedForIt(t *testing.T) {
 	id := b.create(1)[0]
 	ada := b.Contributors[0]
 	c := b.claim(ada, pipeline.KindSubtask)
-	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, id)
+	b.lapse(id, time.Second)
 	errs := b.behindLock(`SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = 'solve' FOR UPDATE`, id,
 		func() error { _, err := b.Store.ExtendClaim(ctx, ada, c.ID); return err },
 		func() error { _, err := b.Store.CheckDeadlines(ctx, id); return err })
@@ -131,7 +131,7 @@ func TestALateSubmitLeavesTheNewClaimsDraftAlone(t *testing.T) {
 	id := b.create(1)[0]
 	ada := b.Contributors[0]
 	old := b.claim(ada, pipeline.KindSubtask)
-	b.exec(`UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = 'solve'`, id)
+	b.lapse(id, time.Second)
 	c := b.claim(ada, pipeline.KindSubtask)
 	rev, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"new"}`), 0)
 	require.NoError(t, err)

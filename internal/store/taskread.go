@@ -11,6 +11,7 @@ import (
 
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/planted"
 	"github.com/taskloom/taskloom/internal/task"
 )
 
@@ -53,6 +54,9 @@ func scanTask(row pgx.CollectableRow, paused bool) (Task, error) {
 // Task returns one task of a pipeline of the organization; NotFound otherwise,
 // also when the task belongs to another pipeline (spec 4.4).
 func (s *Store) Task(ctx context.Context, orgID, pipelineID, taskID int64) (Task, error) {
+	if planted.Enabled && planted.Is(planted.TaskAnyOrg) {
+		return s.taskAnyOrg(ctx, taskID)
+	}
 	var paused bool
 	rows, _ := s.pool.Query(ctx, `SELECT `+taskColumns+`, p.status = $4
 		FROM tasks t JOIN pipelines p ON p.id = t.pipeline_id AND p.org_id = t.org_id

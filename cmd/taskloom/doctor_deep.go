@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// deepOptions are the flags of doctor --deep.
+type deepOptions struct {
+	// chunk is how many tasks one snapshot of the database covers; pause is the
+	// rest between two.
+	chunk int
+	pause time.Duration
+	// grace is how long a task must be untouched to count as being at rest.
+	grace time.Duration
+	// drained asks, too, what holds only when nobody works.
+	drained bool
+	// files is how many objects are read whole and their sha256 compared, of
+	// all that are looked for; negative for every one.
+	files int
+	json  bool
+}
+
+func (o *deepOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&o.chunk, "chunk", store.CheckChunk, "with --deep: tasks in one snapshot of the database")
+	f.DurationVar(&o.pause, "pause", 50*time.Millisecond, "with --deep: rest between two snapshots")
+	f.DurationVar(&o.grace, "grace", store.CheckGrace, "with --deep: how long a task must be untouched to count as being at rest")
+	f.BoolVar(&o.drained, "drained", false, "with --deep: ask also what holds only when nobody works and nothing is under way")
+	f.IntVar(&o.files, "files", 100, "with --deep: objects to read whole and compare by sha256, -1 for every one")
+	f.BoolVar(&o.json, "json", false, "with --deep: print the findings as JSON")
+}
+
+// deepFinding is what one promise about the data came to.
+type deepFinding struct {
+	Name    string  `json:"name"`
+	Promise string  `json:"promise"`
+	Says    string  `json:"says"`
+	Verdict verdict `json:"verdict"`
+	// Total is how many places break it; Violations are the first of them.
+	Total      int64    `json:"total"`
+	Violations []string `json:"violations,omitempty"`
+	// Heal is the command that mends those, Advice what to do where there is
+	// none.
+	Heal   string `json:"heal,omitempty"`
+	Advice string `json:"advice,omitempty"`
+
+	tasks []int64
+}
+
+// broke notes a place that breaks the promise.
+func (f *deepFinding) broke(taskID int64, format string, args ...any) {
+	const most = 20
+	f.Verdict = failure
+	if f.Total++; len(f.Violations) >= most {
+		return
+	}
+	f.Violations = append(f.Violations, fmt.Sprintf(format, args...))
+	if taskID != 0 && !slices.Contains(f.tasks, taskID) {
+		f.tasks = append(f.tasks, taskID)
+	}
+}
+
+// deep checks the promises about the data and reports whether one is broken.
+// As JSON it prints the other checks, too.
+func (d *doctor) deep(ctx context.Context, a *app, o deepOptions, checks []toldCheck) (broken bool, err error) {
+	if o.grace <= 0 {
+		o.grace = store.NoGrace
+	}
+	var findings []deepFinding
+	for _, look := range []func(context.Context, *app, deepOptions) ([]deepFinding, error){d.deepData, d.deepRuns, d.deepFiles} {
+		more, err := look(ctx, a, o)
+		if err != nil {
+			return false, err
+		}
+		if !o.json {
+			printDeep(a.out, more)
+		}
+		findings = append(findings, more...)
+	}
+	if o.json {
+		err = printJSON(a.out, map[string]any{"checks": checks, "promises": findings})
+	}
+	return slices.ContainsFunc(findings, func(f deepFinding) bool { return f.Verdict == failure }), err
+}
+
+func (d *doctor) deepData(ctx context.Context, a *app, o deepOptions) ([]deepFinding, error) {
+	shown := time.Now()
+	found, err := d.store.Check(ctx, store.CheckOptions{
+		Drained: o.drained, Grace: o.grace, Chunk: o.chunk, Pause: o.pause,
+		Progress: func(done, of int64) {
+			if time.Since(shown) >= 2*time.Second {
+				shown = time.Now()
+				fmt.Fprintf(a.err, "  %d of about %d tasks\n", done, of)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]deepFinding, len(found))
+	for i, f := range found {
+		out[i] = deepFinding{Name: f.Name, Promise: f.Promise, Says: f.Says, Verdict: fine, Total: f.Total, Heal: f.Heal, Advice: f.Advice}
+		if f.Total > 0 {
+			out[i].Verdict = failure
+		}
+		for _, v := range f.Violations {
+			out[i].Violations = append(out[i].Violations, v.Where)
+			if v.TaskID != 0 && !slices.Contains(out[i].tasks, v.TaskID) {
+				out[i].tasks = append(out[i].tasks, v.TaskID)
+			}
+		}
+		out[i].complete()
+	}
+	return out, nil
+}
+
+// complete puts the ids into the command that heals.
+func (f *deepFinding) complete() {
+	if f.Verdict != failure {
+		f.Heal, f.Advice = "", ""
+		return
+	}
+	ids := make([]string, len(f.tasks))
+	for i, id := range f.tasks {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	f.Heal = strings.Replace(f.Heal, "ID", strings.Join(ids, ","), 1)
+}
+
+func printDeep(w io.Writer, findings []deepFinding) {
+	for _, f := range findings {
+		word := string(f.Verdict)
+		if f.Verdict == failure {
+			word = "FAIL"
+		}
+		fmt.Fprintf(w, "%-4s  %s: %s\n", word, f.Name, f.Says)
+		for _, v := range f.Violations {
+			fmt.Fprintf(w, "        %s\n", v)
+		}
+		if more := f.Total - int64(len(f.Violations)); more > 0 {
+			fmt.Fprintf(w, "        … and %d more: %d in all\n", more, f.Total)
+		}
+		if f.Heal != "" {
+			fmt.Fprintf(w, "      → heal with: %s\n", f.Heal)
+		}
+		if f.Advice != "" {
+			fmt.Fprintf(w, "      → %s\n", f.Advice)
+		}
+	}
+}

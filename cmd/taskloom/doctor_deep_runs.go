@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+)
+
+// runsPage is how many runs one question to Temporal brings.
+const runsPage = 1000
+
+// openRuns is Temporal's list filter for the runs of tasks that are open.
+const openRuns = `WorkflowType = "TaskWorkflow" AND ExecutionStatus = "Running"`
+
+// deepRuns checks promise I7, in Temporal: no run is open for nothing, and none
+// fails over and over.
+func (d *doctor) deepRuns(ctx context.Context, _ *app, o deepOptions) ([]deepFinding, error) {
+	ended := deepFinding{
+		Name: "runs-end", Promise: "I7", Says: "no run is open for a task that has ended", Verdict: fine,
+		Heal: "taskloom repair run --task ID --apply",
+	}
+	missing := deepFinding{
+		Name: "runs-have-tasks", Promise: "I7", Says: "no run is open for a task that is not there", Verdict: fine,
+		Advice: "after a restore that is what docs/operations.md says under Backup and restore; else end them: " +
+			"temporal workflow terminate --workflow-id task/ID --reason 'no such task'",
+	}
+	healthy := deepFinding{
+		Name: "runs-work", Promise: "I7", Says: "no run reports problems that it cannot get over", Verdict: fine,
+		Advice: "look at the run in the Temporal Web UI: a worker that knows its code lets it go on (docs/operations.md, When a task looks stuck)",
+	}
+	all := []*deepFinding{&ended, &missing, &healthy}
+	if !d.temporalUp {
+		for _, f := range all {
+			f.Verdict, f.Advice, f.Heal = skipped, "Temporal does not answer", ""
+		}
+		return []deepFinding{ended, missing, healthy}, nil
+	}
+	err := d.eachRun(ctx, openRuns, func(ids []int64, _ []*workflow.WorkflowExecutionInfo) error {
+		needless, err := d.store.NeedlessRuns(ctx, ids, o.grace)
+		for _, id := range needless.Ended {
+			ended.broke(id, "task %d has ended, its run task/%d is open", id, id)
+		}
+		for _, id := range needless.Missing {
+			missing.broke(0, "there is no task %d, its run task/%d is open", id, id)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = d.eachRun(ctx, openRuns+` AND TemporalReportedProblems IS NOT NULL`, func(ids []int64, infos []*workflow.WorkflowExecutionInfo) error {
+		for i, id := range ids {
+			problems := infos[i].GetSearchAttributes().GetIndexedFields()["TemporalReportedProblems"]
+			healthy.broke(id, "task %d: run %s reports %s", id, infos[i].GetExecution().GetWorkflowId(), problems.GetData())
+		}
+		return nil
+	})
+	if err != nil {
+		healthy.Verdict, healthy.Advice = skipped, "this Temporal does not tell: "+oneLine(err)
+	}
+	for _, f := range all {
+		if f.Verdict != skipped {
+			f.complete()
+		}
+	}
+	return []deepFinding{ended, missing, healthy}, nil
+}
+
+// eachRun calls fn with every page of runs that match, and the tasks that they
+// are of.
+func (d *doctor) eachRun(ctx context.Context, query string, fn func(ids []int64, infos []*workflow.WorkflowExecutionInfo) error) error {
+	var next []byte
+	for {
+		page, err := d.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+			Namespace: d.config.TemporalNamespace, Query: query, PageSize: runsPage, NextPageToken: next,
+		})
+		if err != nil {
+			return err
+		}
+		var ids []int64
+		var infos []*workflow.WorkflowExecutionInfo
+		for _, e := range page.GetExecutions() {
+			number, ok := strings.CutPrefix(e.GetExecution().GetWorkflowId(), "task/")
+			if id, err := strconv.ParseInt(number, 10, 64); ok && err == nil {
+				ids, infos = append(ids, id), append(infos, e)
+			}
+		}
+		if err := fn(ids, infos); err != nil {
+			return err
+		}
+		if next = page.GetNextPageToken(); len(next) == 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// namedTest is a link to a test function: [`TestX`](../place/x_test.go).
+var namedTest = regexp.MustCompile("\\[`(Test\\w+)`\\]\\(([^)]+)\\)")
+
+// Every test that promises.md names is in the file that it links to, every
+// promise in a table of its first two sections names one, and every check of
+// the doctor stands there.
+func TestWhatIsPromisedIsTested(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("promises.md")
+	require.NoError(t, err)
+	page := string(raw)
+	tests := namedTest.FindAllStringSubmatch(page, -1)
+	require.NotEmpty(t, tests)
+	for _, m := range tests {
+		source, err := os.ReadFile(filepath.FromSlash(m[2]))
+		if err != nil {
+			t.Errorf("promises.md names %s: %v", m[1], err)
+			continue
+		}
+		if !regexp.MustCompile(`(?m)^func ` + m[1] + `\(`).Match(source) {
+			t.Errorf("promises.md names %s, but %s has no such test", m[1], m[2])
+		}
+	}
+	before, _, ok := strings.Cut(page, "## About the data")
+	require.True(t, ok)
+	promises := 0
+	for line := range strings.Lines(before) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| promise ") {
+			continue
+		}
+		promises++
+		require.Regexp(t, namedTest, line, "nothing breaks this on purpose")
+	}
+	require.GreaterOrEqual(t, promises, 10)
+	for _, inv := range store.InvariantList() {
+		require.Contains(t, page, "`"+inv.Name+"`")
+	}
+}

@@ -1,0 +1,256 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// What a check does unless it is told otherwise.
+const (
+	// CheckGrace is how long a task must be untouched before the check takes it
+	// for being at rest.
+	CheckGrace = 60 * time.Second
+	// CheckChunk is how many tasks one snapshot covers.
+	CheckChunk = 10_000
+	// NoGrace takes every task for being at rest.
+	NoGrace = -1 * time.Second
+
+	uploadsAtOnce = 20
+	// journalsAtOnce bounds the journals that are in memory at a time.
+	journalsAtOnce = 1000
+	// maxViolations bounds how many are told of one invariant; all are counted.
+	maxViolations = 20
+	// checkTimeout bounds a statement on a chunk, wholeTimeout one on what
+	// cannot be divided.
+	checkTimeout = 30 * time.Second
+	wholeTimeout = 5 * time.Minute
+)
+
+// CheckOptions tune a check. The zero value checks everything that can be
+// checked while people work.
+type CheckOptions struct {
+	// Drained adds what holds only when nothing is under way.
+	Drained bool
+	// Grace is how long a task must be untouched before what holds at rest is
+	// asked of it; CheckGrace when 0, NoGrace for none.
+	Grace time.Duration
+	// Chunk is how many tasks one snapshot covers, CheckChunk when 0; Pause is
+	// the rest between two.
+	Chunk int
+	Pause time.Duration
+	// NoPeople leaves out what is about people and their rights, NoJournal the
+	// folding of journals, which takes most of the time.
+	NoPeople, NoJournal bool
+	// Progress, when set, is told how many of the tasks have been looked at.
+	Progress func(done, of int64)
+}
+
+// Finding is what a check found out about one invariant.
+type Finding struct {
+	Invariant
+
+	// Violations are the first ones, Total is how many there are.
+	Violations []Violation
+	Total      int64
+}
+
+// Check looks for broken promises. It never blocks anybody: it takes no locks,
+// and reads a chunk of tasks at a time, each in a short read-only snapshot of
+// its own, so that it neither holds vacuum up nor needs memory that grows with
+// the database. What is a sum over all tasks takes one longer snapshot.
+func (s *Store) Check(ctx context.Context, o CheckOptions) ([]Finding, error) {
+	c := check{store: s, CheckOptions: o, at: map[string]*Finding{}}
+	if c.Chunk <= 0 {
+		c.Chunk = CheckChunk
+	}
+	switch {
+	case c.Grace == 0:
+		c.Grace = CheckGrace
+	case c.Grace < 0:
+		c.Grace = 0
+	}
+	var names []string
+	for _, inv := range invariants {
+		if inv.Drained && !o.Drained || inv.scope == ofPeople && o.NoPeople || inv.scope == ofJournal && o.NoJournal {
+			continue
+		}
+		names = append(names, inv.Name)
+		c.at[inv.Name] = &Finding{Invariant: inv}
+	}
+	for _, step := range []func(context.Context) error{c.whole, c.uploads, c.tasks} {
+		if err := step(ctx); err != nil {
+			return nil, translate(err)
+		}
+	}
+	out := make([]Finding, len(names))
+	for i, name := range names {
+		out[i] = *c.at[name]
+	}
+	return out, nil
+}
+
+// check is one under way.
+type check struct {
+	CheckOptions
+
+	store *Store
+	at    map[string]*Finding
+}
+
+// asked returns what is to be asked in a scope, in a fixed order.
+func (c *check) asked(in ...scope) []Invariant {
+	var out []Invariant
+	for _, inv := range invariants {
+		if c.at[inv.Name] != nil && slices.Contains(in, inv.scope) {
+			out = append(out, inv)
+		}
+	}
+	return out
+}
+
+// add notes violations of an invariant that is checked.
+func (c *check) add(found ...Violation) {
+	for _, v := range found {
+		if f := c.at[v.Invariant]; f != nil {
+			if f.Total++; len(f.Violations) < maxViolations {
+				f.Violations = append(f.Violations, v)
+			}
+		}
+	}
+}
+
+func (c *check) whole(ctx context.Context) error {
+	for _, inv := range c.asked(ofWhole, ofPeople) {
+		if err := c.ask(ctx, wholeTimeout, []Invariant{inv}, int64(0), int64(math.MaxInt64)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *check) uploads(ctx context.Context) error {
+	asked := c.asked(ofUploads)
+	for after := uuid.Nil; len(asked) > 0; {
+		last := uuid.Max
+		err := c.store.pool.QueryRow(ctx, `SELECT id FROM uploads WHERE id > $1 ORDER BY id OFFSET $2 LIMIT 1`, after, uploadsAtOnce-1).Scan(&last)
+		if err != nil && !noRows(err) {
+			return err
+		}
+		if err := c.ask(ctx, wholeTimeout, asked, after, last); err != nil || last == uuid.Max {
+			return err
+		}
+		after = last
+	}
+	return nil
+}
+
+// tasks walks all of them by their ids. The last chunk is open at its end, so
+// that what belongs to no task is seen too.
+func (c *check) tasks(ctx context.Context) error {
+	asked, fold := c.asked(ofTasks), len(c.asked(ofJournal)) > 0
+	var all int64
+	if c.Progress != nil {
+		if err := c.store.pool.QueryRow(ctx, `SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'tasks'::regclass`).Scan(&all); err != nil {
+			return err
+		}
+	}
+	for after, done := int64(0), int64(0); ; {
+		last, n := int64(math.MaxInt64), int64(0)
+		err := c.store.pool.QueryRow(ctx, `SELECT max(id), count(*) FROM (SELECT id FROM tasks WHERE id > $1 ORDER BY id LIMIT $2) t
+			HAVING count(*) = $2`, after, c.Chunk).Scan(&last, &n)
+		if err != nil && !noRows(err) {
+			return err
+		}
+		if err := c.ask(ctx, checkTimeout, asked, after, last); err != nil {
+			return err
+		}
+		if fold {
+			if err := c.fold(ctx, after, last); err != nil {
+				return err
+			}
+		}
+		done += n
+		if c.Progress != nil {
+			c.Progress(done, max(all, done))
+		}
+		if last == math.MaxInt64 {
+			return nil
+		}
+		if err := pause(ctx, c.Pause); err != nil {
+			return err
+		}
+		after = last
+	}
+}
+
+// ask puts the questions of some invariants about a range to one snapshot.
+func (c *check) ask(ctx context.Context, limit time.Duration, asked []Invariant, after, last any) error {
+	if len(asked) == 0 {
+		return nil
+	}
+	return c.store.snapshot(ctx, limit, func(tx pgx.Tx) error {
+		b := &pgx.Batch{}
+		for _, inv := range asked {
+			b.Queue(inv.question(), after, last, c.Grace).Query(func(rows pgx.Rows) error {
+				var v Violation
+				var n int64
+				f := c.at[inv.Name]
+				_, err := pgx.ForEachRow(rows, []any{&v.TaskID, &v.Where, &n}, func() error {
+					if v.Invariant = inv.Name; len(f.Violations) < maxViolations {
+						f.Violations = append(f.Violations, v)
+					}
+					return nil
+				})
+				if f.Total += n; err != nil {
+					return fmt.Errorf("check %s (%s) after %v: %w", inv.Name, inv.Says, after, err)
+				}
+				return nil
+			})
+		}
+		return tx.SendBatch(ctx, b).Close()
+	})
+}
+
+// question counts what the invariant's SQL finds and returns the first rows.
+func (inv Invariant) question() string {
+	bound := "bigint"
+	if inv.scope == ofUploads {
+		bound = "uuid"
+	}
+	return fmt.Sprintf(`SELECT coalesce(v.task, 0)::bigint, v.words, count(*) OVER () FROM (%s) AS v(task, words)
+		CROSS JOIN (SELECT $1::%s, $2::%s, $3::interval) AS p LIMIT %d`, inv.sql, bound, bound, maxViolations)
+}
+
+// snapshot runs fn in one read-only view of the database.
+func (s *Store) snapshot(ctx context.Context, limit time.Duration, fn func(tx pgx.Tx) error) error {
+	o := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return pgx.BeginTxFunc(ctx, s.pool, o, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = `+milliseconds(limit)); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func noRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

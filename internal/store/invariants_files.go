@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// ReferencedFiles returns files whose objects must be in the object store, in
+// the order of their ids, from the one after: those of uploads first, those
+// that people uploaded, with peoples. None at the end.
+func (s *Store) ReferencedFiles(ctx context.Context, peoples bool, after uuid.UUID, limit int) ([]File, error) {
+	sql := `SELECT id, org_id, object_key, name, size, sha256, content_type FROM files WHERE id > $1 ORDER BY id LIMIT $2`
+	if peoples {
+		sql = `SELECT ` + taskFileColumns + ` FROM task_files WHERE id > $1 AND completed_at IS NOT NULL ORDER BY id LIMIT $2`
+	}
+	rows, _ := s.pool.Query(ctx, sql, after, limit)
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[File])
+	return out, translate(err)
+}
+
+// CountReferencedFiles says how many files ReferencedFiles returns in all.
+func (s *Store) CountReferencedFiles(ctx context.Context) (n int64, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM files) + (SELECT count(*) FROM task_files WHERE completed_at IS NOT NULL)`).Scan(&n)
+	return n, translate(err)
+}
+
+// The keys of objects, as the API and the ingestion make them.
+var (
+	archiveKey = regexp.MustCompile(`^org/\d+/uploads/([0-9a-f-]{36})\.zip$`)
+	fileKey    = regexp.MustCompile(`^org/\d+/files/([0-9a-f-]{36})/([0-9a-f-]{36})$`)
+	putKey     = regexp.MustCompile(`^org/\d+/uploads/task/\d+/([0-9a-f-]{36})$`)
+	doneKey    = regexp.MustCompile(`^org/\d+/files/task/\d+/([0-9a-f-]{36})-`)
+)
+
+// Unreferenced returns those of the keys that nothing refers to any more and
+// that no sweep is going to look at again: an upload is swept after its end, a
+// file that a person put when it is completed or given up.
+func (s *Store) Unreferenced(ctx context.Context, keys []string) ([]string, error) {
+	var uploads, files, peoples []uuid.UUID
+	at := func(re *regexp.Regexp, key string, part int, into *[]uuid.UUID) bool {
+		m := re.FindStringSubmatch(key)
+		if m == nil {
+			return false
+		}
+		if id, err := uuid.Parse(m[part]); err == nil {
+			*into = append(*into, id)
+		}
+		return true
+	}
+	for _, k := range keys {
+		_ = at(archiveKey, k, 1, &uploads) || at(fileKey, k, 1, &uploads) && at(fileKey, k, 2, &files) ||
+			at(putKey, k, 1, &peoples) || at(doneKey, k, 1, &peoples)
+	}
+	// A key is somebody's when its row says so, or when its upload will still
+	// be swept.
+	rows, _ := s.pool.Query(ctx, `SELECT k.key FROM unnest($1::text[]) WITH ORDINALITY AS k(key, at)
+		WHERE NOT EXISTS (SELECT FROM files f WHERE f.id = ANY ($3) AND f.object_key = k.key)
+			AND NOT EXISTS (SELECT FROM task_files f WHERE f.id = ANY ($4) AND (f.object_key = k.key OR f.upload_key = k.key AND NOT f.swept))
+			AND NOT EXISTS (SELECT FROM uploads u WHERE u.id = ANY ($2) AND u.swept_at IS NULL
+				AND (u.object_key = k.key OR starts_with(k.key, 'org/' || u.org_id || '/files/' || u.id || '/')))
+		ORDER BY k.at`, keys, uploads, files, peoples)
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return out, translate(err)
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// foldInvariants are what only the graph can tell: a task's journal, gone
+// through from its first event, against the task's rows.
+var foldInvariants = []Invariant{
+	{
+		Name: "rows-follow-journal", Promise: "I4", Heal: healTask, scope: ofJournal,
+		Says: "the journal of every task at rest leads to its rows and its status",
+	},
+	{
+		Name: "claim-alone", Promise: "I2", Advice: adviceIncident, scope: ofJournal,
+		Says: "nobody was given a node that somebody else held, before its lease was over",
+	},
+}
+
+// CheckJournal folds the journals of tasks after the id and compares the
+// outcome with the tasks' rows: what the journal says must be what is there.
+// Tasks with events that are still to be applied are not compared. It reads at
+// most limit tasks, takes no locks, and returns the last id that it read, 0 at
+// the end.
+func (s *Store) CheckJournal(ctx context.Context, after int64, limit int) ([]Violation, int64, error) {
+	var out []Violation
+	for left := limit; left > 0; {
+		n, last, err := s.foldPage(ctx, after, math.MaxInt64, min(left, journalsAtOnce), func(v Violation) { out = append(out, v) })
+		if err != nil {
+			return nil, 0, translate(err)
+		}
+		if n == 0 {
+			return out, 0, nil
+		}
+		left, after = left-n, last
+	}
+	return out, after, nil
+}
+
+// fold checks the journals of the tasks in (after, last].
+func (c *check) fold(ctx context.Context, after, last int64) error {
+	for {
+		n, read, err := c.store.foldPage(ctx, after, last, journalsAtOnce, func(v Violation) { c.add(v) })
+		if err != nil || n < journalsAtOnce {
+			return err
+		}
+		after = read
+	}
+}
+
+// written is a task as its rows have it.
+type written struct {
+	ID         int64       `db:"id"`
+	VersionID  int64       `db:"version_id"`
+	Status     task.Status `db:"status"`
+	Held       bool        `db:"held"`
+	Touched    bool        `db:"touched"`
+	Seq        int64       `db:"seq"`
+	AppliedSeq int64       `db:"applied_seq"`
+	Skipped    []string    `db:"start_skipped"`
+
+	nodes  map[string]pipeline.NodeState
+	events []journaled
+}
+
+// journaled is an event with its time.
+type journaled struct {
+	pipeline.Event
+
+	at time.Time
+}
+
+// foldPage checks the first n journals in (after, last], in one snapshot, and
+// returns how many there were and the last task's id.
+func (s *Store) foldPage(ctx context.Context, after, last int64, n int, tell func(Violation)) (found int, read int64, err error) {
+	err = s.snapshot(ctx, checkTimeout, func(tx pgx.Tx) error {
+		page, err := readPage(ctx, tx, after, last, n)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		found, read = len(page), page[len(page)-1].ID
+		for _, w := range page {
+			p, err := s.versionIn(ctx, tx, w.VersionID)
+			if fault.Is(err, fault.NotFound) {
+				continue // tenant-of-task tells it
+			}
+			if err != nil {
+				return err
+			}
+			w.check(p.Graph, tell)
+		}
+		return nil
+	})
+	return found, read, err
+}
+
+func readPage(ctx context.Context, tx pgx.Tx, after, last int64, n int) ([]*written, error) {
+	rows, _ := tx.Query(ctx, `SELECT id, version_id, status, held, touched, seq, applied_seq, start_skipped FROM tasks
+		WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`, after, last, n)
+	page, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByNameLax[written])
+	if err != nil || len(page) == 0 {
+		return nil, err
+	}
+	of := make(map[int64]*written, len(page))
+	for _, w := range page {
+		of[w.ID], w.nodes = w, map[string]pipeline.NodeState{}
+	}
+	to := page[len(page)-1].ID
+	b := &pgx.Batch{}
+	b.Queue(`SELECT task_id, key, status, iteration, coalesce(claim_id::text, ''), coalesce(actor, 0), skipped, passed, reworks, reason
+		FROM task_nodes WHERE task_id > $1 AND task_id <= $2`, after, to).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var id int64
+			var n pipeline.NodeState
+			if err := rows.Scan(&id, &n.Key, &n.Status, &n.Iteration, &n.Claim, &n.Actor, &n.Skipped, &n.Passed, &n.Reworks, &n.Reason); err != nil {
+				return err
+			}
+			if w := of[id]; w != nil {
+				w.nodes[n.Key] = n
+			}
+		}
+		return rows.Err()
+	})
+	b.Queue(`SELECT e.task_id, e.created_at, `+eventColumns+` FROM task_events e
+		WHERE e.task_id > $1 AND e.task_id <= $2 ORDER BY e.task_id, e.seq`, after, to).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var id int64
+			var e journaled
+			var lease *time.Time
+			if err := rows.Scan(append([]any{&id, &e.at}, eventFields(&e.Event, &lease)...)...); err != nil {
+				return err
+			}
+			e.LeaseEnds = orZero(lease)
+			if w := of[id]; w != nil {
+				w.events = append(w.events, e)
+			}
+		}
+		return rows.Err()
+	})
+	return page, tx.SendBatch(ctx, b).Close()
+}
+
+// check goes through the journal of one task.
+func (w *written) check(g pipeline.Graph, tell func(Violation)) {
+	wrong := func(invariant, format string, args ...any) {
+		tell(Violation{Invariant: invariant, TaskID: w.ID, Where: fmt.Sprintf("task %d", w.ID) + fmt.Sprintf(format, args...)})
+	}
+	st, err := pipeline.Start(g, w.Skipped)
+	if err != nil {
+		wrong("rows-follow-journal", ": it cannot have begun: %s", err)
+		return
+	}
+	for _, e := range w.events {
+		if e.Kind == pipeline.EventClaim {
+			// What the state calls claimed the rows called claimed, too: only a
+			// later event could have changed either.
+			if n, ok := st.Node(e.Node); ok && n.Status == task.NodeClaimed && n.Claim != e.Claim && e.at.Before(n.LeaseEnds) {
+				wrong("claim-alone", " node %s: event %d gave it to user %d as claim %s, while claim %s held it until %s",
+					e.Node, e.Seq, e.Actor, e.Claim, n.Claim, n.LeaseEnds.Format(time.RFC3339))
+			}
+		}
+		st, _ = pipeline.Step(g, st, e.Event)
+	}
+	if w.AppliedSeq != w.Seq || int64(len(w.events)) != w.Seq {
+		return // on its way, or journal-gap-free tells it
+	}
+	for _, want := range st.Nodes {
+		have, ok := w.nodes[want.Key]
+		switch {
+		case !ok:
+			wrong("rows-follow-journal", " node %s: it has no row", want.Key)
+		case !sameNode(have, want):
+			wrong("rows-follow-journal", " node %s: the row says %s, the journal %s", want.Key, told(have), told(want))
+		}
+		delete(w.nodes, want.Key)
+	}
+	for key := range w.nodes {
+		wrong("rows-follow-journal", " node %s: it has a row, but is no node of its pipeline's version %d", key, w.VersionID)
+	}
+	if want := st.Status(); want != w.Status || st.Held != w.Held || st.Touched != w.Touched {
+		wrong("rows-follow-journal", ": the row says %s, the journal %s", flagged(w.Status, w.Held, w.Touched), flagged(want, st.Held, st.Touched))
+	}
+}
+
+func told(n pipeline.NodeState) string {
+	s := fmt.Sprintf("%s round %d", n.Status, n.Iteration)
+	if n.Claim != "" {
+		s += " claim " + n.Claim
+	}
+	if n.Actor != 0 {
+		s += fmt.Sprintf(" by user %d", n.Actor)
+	}
+	return s
+}
+
+func flagged(s task.Status, held, touched bool) string {
+	out := string(s)
+	if held {
+		out += ", held"
+	}
+	if touched {
+		out += ", taken up"
+	}
+	return out
+}
+
+// sameNode compares what the journal decides; clocks and reservations that
+// ran out are the rows' own.
+func sameNode(a, b pipeline.NodeState) bool {
+	for _, n := range []*pipeline.NodeState{&a, &b} {
+		n.LeaseEnds, n.SLAEnds, n.ReservedFor, n.Reason = time.Time{}, time.Time{}, 0, ""
+		if len(n.Skipped) == 0 {
+			n.Skipped = nil
+		}
+	}
+	return reflect.DeepEqual(a, b)
+}

@@ -1,0 +1,42 @@
+package store
+
+// outboxInvariants are promise I6: what Temporal must hear of is on its way.
+var outboxInvariants = []Invariant{
+	{
+		Name: "outbox-has-event", Promise: "I6", Advice: adviceRestore,
+		Says: "every outbox row tells an event that is in the journal",
+		sql: `SELECT o.task_id, 'task ' || o.task_id || ': the outbox tells event ' || o.seq || ', which is not in the journal' FROM outbox o
+			WHERE o.task_id > $1 AND o.task_id <= $2 AND o.topic = 'task_event'
+				AND NOT EXISTS (SELECT FROM task_events e WHERE e.task_id = o.task_id AND e.seq = o.seq)`,
+	},
+	{
+		// The first row of each task counts: the others wait for it. The starts
+		// of tasks wait for their rate, and a row that was tried and failed
+		// waits on purpose.
+		Name: "outbox-prompt", Promise: "I6",
+		Advice: "look at the worker's log and at last_error of the row: Temporal refuses it, or the workers are too few",
+		Says:   "while a worker reaches Temporal, nothing that people did waits a minute for it without being tried, nor five in all",
+		scope:  ofWhole,
+		sql: `SELECT o.task_id, 'task ' || o.task_id || ' event ' || o.seq || ': waits since ' || date_trunc('second', o.created_at) || ', tried ' || o.attempts ||
+				' times' || CASE o.last_error WHEN '' THEN '' ELSE ', last error: ' || left(o.last_error, 100) END
+			FROM outbox o WHERE o.seq <> 1 AND (o.next_attempt_at < now() - $3::interval OR o.attempts > 0 AND o.created_at < now() - 5 * $3::interval)
+				AND $3::interval > interval '0' AND o.seq = (SELECT min(p.seq) FROM outbox p WHERE p.task_id = o.task_id)
+				AND EXISTS (SELECT FROM worker_heartbeats h WHERE h.temporal_ok AND h.at > now() - interval '6 seconds')`,
+	},
+	{
+		Name: "events-on-the-way", Promise: "I6", Heal: healRun,
+		Says:  "a task that lags for three minutes has what its run must hear of in the outbox",
+		scope: ofWhole,
+		sql: `SELECT t.id, 'task ' || t.id || ': ' || t.applied_seq || ' of ' || t.seq || ' events are applied, nothing more is on its way, since ' ||
+				date_trunc('second', t.updated_at)
+			FROM tasks t WHERE t.applied_seq < t.seq AND t.updated_at <= now() - 3 * $3::interval
+				AND NOT EXISTS (SELECT FROM outbox o WHERE o.task_id = t.id)`,
+	},
+	{
+		Name: "outbox-empty", Promise: "I6", Drained: true,
+		Advice: "start a worker, and see whether it reaches Temporal: taskloom doctor",
+		Says:   "the outbox is empty",
+		sql: `SELECT task_id, 'task ' || task_id || ' event ' || seq FROM outbox
+			WHERE task_id > $1 AND task_id <= $2`,
+	},
+}

@@ -1,0 +1,49 @@
+package store
+
+// uploadInvariants are promise I5: at most one task for each row of an upload
+// and of a creation under an Idempotency-Key, and counts that are those of the
+// rows.
+var uploadInvariants = []Invariant{
+	{
+		Name: "row-made-task", Promise: "I5", Advice: adviceRestore,
+		Says:  "every row of an upload that succeeded made a task, which is there, in the upload's pipeline",
+		scope: ofUploads,
+		sql: `SELECT r.task_id, 'upload ' || r.upload_id || ' row ' || r.row_index || ': task ' || r.task_id || ' is not there'
+			FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
+			WHERE r.upload_id > $1 AND r.upload_id <= $2 AND r.status = 'created' AND NOT EXISTS (
+				SELECT FROM tasks t WHERE t.id = r.task_id AND t.org_id = u.org_id AND t.pipeline_id = u.pipeline_id)`,
+	},
+	{
+		Name: "task-of-one-row", Promise: "I5", Advice: adviceIncident,
+		Says:  "a task came from at most one row of one upload",
+		scope: ofWhole,
+		sql: `SELECT task_id, 'task ' || task_id || ': made by ' || string_agg('upload ' || upload_id || ' row ' || row_index, ' and ')
+			FROM upload_rows WHERE task_id IS NOT NULL GROUP BY task_id HAVING count(*) > 1`,
+	},
+	{
+		Name: "upload-counts", Promise: "I5", Heal: "taskloom repair uploads --apply",
+		Says:  "success and errors of an upload are those of its rows, and of one that is completed all rows are done",
+		scope: ofUploads,
+		sql: `SELECT NULL::bigint, 'upload ' || u.id || ' (' || u.status || '): ' || u.success_count || ' created, ' || u.error_count || ' failed of ' || u.rows_total ||
+				'; its rows say ' || coalesce(r.created, 0) || ', ' || coalesce(r.failed, 0) || ' of ' || coalesce(r.n, 0)
+			FROM uploads u LEFT JOIN (SELECT upload_id, count(*) AS n, count(*) FILTER (WHERE status = 'created') AS created,
+					count(*) FILTER (WHERE status = 'failed') AS failed
+				FROM upload_rows WHERE upload_id > $1 AND upload_id <= $2 GROUP BY upload_id) r ON r.upload_id = u.id
+			WHERE u.id > $1 AND u.id <= $2 AND u.inspected_at IS NOT NULL AND (
+				(u.success_count, u.error_count) IS DISTINCT FROM (coalesce(r.created, 0), coalesce(r.failed, 0))
+				OR u.status = 'completed' AND u.rows_done <> u.rows_total)`,
+	},
+	{
+		Name: "key-made-tasks", Promise: "I5", Advice: adviceRestore,
+		Says:  "every task that was answered under an Idempotency-Key is there, and was answered under one only",
+		scope: ofWhole,
+		sql: `WITH told AS (
+				SELECT k.api_key_id, a.org_id, k.key, x.id::bigint AS id FROM idempotency_keys k JOIN api_keys a ON a.id = k.api_key_id
+				CROSS JOIN LATERAL json_array_elements_text(CASE WHEN json_typeof(k.answer -> 'task_ids') = 'array'
+					THEN k.answer -> 'task_ids' ELSE '[]' END) AS x(id))
+			SELECT id, 'task ' || id || ': answered under Idempotency-Key ' || left(key, 60) || ' of API key ' || api_key_id || ', but it is not there'
+				FROM told WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.id = told.id AND t.org_id = told.org_id)
+			UNION ALL SELECT id, 'task ' || id || ': answered under the Idempotency-Keys ' || string_agg(left(key, 60), ' and ')
+				FROM told GROUP BY id HAVING count(*) > 1`,
+	},
+}

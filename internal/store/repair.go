@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Repaired is one thing that a repair changed, or would change.
+type Repaired struct {
+	// What says in words, with ids, what was there and what is there now.
+	What string `json:"what"`
+}
+
+// Repairs run as a trial unless apply is set: they then do everything and roll
+// it back. Each can be run again and again, and while people work; what has
+// nothing wrong with it is left alone.
+
+// repair runs fn in a transaction that is kept only with apply.
+func (s *Store) repair(ctx context.Context, apply bool, fn func(tx pgx.Tx, note func(format string, args ...any)) error) ([]Repaired, error) {
+	var out []Repaired
+	trial := fmt.Errorf("a trial") //nolint:perfsprint // a value to compare with
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		out = nil
+		err := fn(tx, func(format string, args ...any) { out = append(out, Repaired{What: fmt.Sprintf(format, args...)}) })
+		if err == nil && !apply {
+			return trial
+		}
+		return err
+	})
+	if err == trial { //nolint:errorlint // the very value
+		err = nil
+	}
+	return out, err
+}
+
+// RepairCounts makes the kept counts those of the rows, as the reconciler does
+// once an hour.
+func (s *Store) RepairCounts(ctx context.Context, apply bool) ([]Repaired, error) {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+		// The difference is read and written in one statement, so in one
+		// snapshot; commands add to the same table meanwhile, and lose nothing.
+		rows, _ := tx.Query(ctx, `INSERT INTO count_changes (pipeline_id, version_id, what, n) `+driftSQL+` RETURNING pipeline_id, version_id, what, n`)
+		found, err := pgx.CollectRows(rows, pgx.RowToStructByName[kept])
+		for _, k := range found {
+			note("pipeline %d version %d: the count of %s changes by %+d", k.PipelineID, k.VersionID, k.What, k.N)
+		}
+		return err
+	})
+}
+
+// RepairUploads makes the counts of uploads those of their rows.
+func (s *Store) RepairUploads(ctx context.Context, apply bool) ([]Repaired, error) {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+		rows, _ := tx.Query(ctx, `UPDATE uploads u SET success_count = r.created, error_count = r.failed, rows_done = r.created + r.failed,
+				rows_total = greatest(u.rows_total, r.n), updated_at = now()
+			FROM (SELECT u.id, u.org_id, count(r.*) AS n, count(*) FILTER (WHERE r.status = 'created') AS created,
+					count(*) FILTER (WHERE r.status = 'failed') AS failed
+				FROM uploads u LEFT JOIN upload_rows r ON r.upload_id = u.id WHERE u.inspected_at IS NOT NULL GROUP BY u.id) r
+			WHERE u.id = r.id AND (u.success_count, u.error_count) IS DISTINCT FROM (r.created, r.failed)
+			RETURNING u.id::text, u.org_id, u.success_count, u.error_count`)
+		type fixed struct {
+			ID              string
+			OrgID           int64
+			Created, Failed int
+		}
+		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[fixed])
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			note("upload %s: %d created, %d failed", f.ID, f.Created, f.Failed)
+			if err := audit(ctx, tx, f.OrgID, nil, "upload.repair", "upload/"+f.ID, map[string]any{"created": f.Created, "failed": f.Failed}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// RepairOutbox deletes outbox rows that nobody can deliver, because their task
+// is not there.
+func (s *Store) RepairOutbox(ctx context.Context, apply bool) ([]Repaired, error) {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+		rows, _ := tx.Query(ctx, `DELETE FROM outbox o WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.id = o.task_id) RETURNING task_id, seq`)
+		var id, seq int64
+		_, err := pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
+			note("outbox row of task %d, event %d: deleted, there is no such task", id, seq)
+			return nil
+		})
+		return err
+	})
+}
+
+// RepairRun has the run of a task look at the journal again: one that is
+// missing is started, one that has nothing to do any more ends.
+func (s *Store) RepairRun(ctx context.Context, taskID int64, apply bool) ([]Repaired, error) {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+		t, err := lockAnyTask(ctx, tx, taskID)
+		if err != nil {
+			return err
+		}
+		n, err := t.ring(ctx, tx)
+		if err == nil && n == 0 {
+			note("task %d: its run will be told already", taskID)
+		} else if err == nil {
+			note("task %d: its run is told to look at the journal, where %d of %d events are applied", taskID, t.AppliedSeq, t.Seq)
+		}
+		return err
+	})
+}
+
+// ring puts a nudge for the task's run into the outbox, unless one is there.
+func (t *lockedTask) ring(ctx context.Context, tx pgx.Tx) (int64, error) {
+	tag, err := tx.Exec(ctx, `INSERT INTO outbox (topic, task_id, seq) VALUES ('task_sync', $1, 0) ON CONFLICT DO NOTHING`, t.ID)
+	return tag.RowsAffected(), err
+}

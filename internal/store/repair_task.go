@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// RepairTask writes the rows of a task anew as its journal has them: nodes,
+// status and node_summary. The journal itself is never changed; with a gap in
+// it the task is refused with Conflict. What waits to be applied is applied, and
+// the run is told to look.
+func (s *Store) RepairTask(ctx context.Context, taskID int64, apply bool) ([]Repaired, error) {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+		t, err := lockAnyTask(ctx, tx, taskID)
+		if err != nil {
+			return err
+		}
+		p, err := s.versionIn(ctx, tx, t.VersionID)
+		if err != nil {
+			return err
+		}
+		page, err := readPage(ctx, tx, taskID-1, taskID, 1)
+		if err != nil {
+			return err
+		}
+		w := page[0]
+		events := make([]pipeline.Event, len(w.events))
+		for i, e := range w.events {
+			if events[i] = e.Event; e.Seq != int64(i+1) {
+				return fault.New(fault.Conflict, "the journal of task %d has a gap before event %d; restore it from a backup first", taskID, e.Seq)
+			}
+		}
+		if int64(len(events)) < t.Seq {
+			return fault.New(fault.Conflict, "the journal of task %d ends at event %d, the task is at %d; restore it from a backup first", taskID, len(events), t.Seq)
+		}
+		st, err := pipeline.Fold(p.Graph, w.Skipped, events)
+		if err != nil {
+			return fmt.Errorf("fold the journal of task %d: %w", taskID, err)
+		}
+		changed, err := t.rewrite(ctx, tx, p, w, st, note)
+		if err != nil || !changed {
+			return err
+		}
+		return audit(ctx, tx, t.OrgID, nil, "task.repair", object("task", t.ID), map[string]any{"seq": len(events)})
+	})
+}
+
+// rewrite makes the locked task's rows those of a state, and reports whether
+// there was a difference.
+func (t *lockedTask) rewrite(
+	ctx context.Context, tx pgx.Tx, p *pipeline.Pipeline, w *written, st pipeline.State, note func(string, ...any),
+) (changed bool, err error) {
+	if t.Seq != st.Seq || t.AppliedSeq != t.Seq {
+		note("task %d: %d of %d events were applied, now %d of %d", t.ID, t.AppliedSeq, t.Seq, st.Seq, st.Seq)
+		changed = true
+	}
+	var keys []string
+	for _, want := range st.Nodes {
+		keys = append(keys, want.Key)
+		have, ok := w.nodes[want.Key]
+		right, err := t.heldRight(ctx, tx, want)
+		if err != nil {
+			return changed, err
+		}
+		if ok && right && sameNode(have, want) {
+			continue
+		}
+		if changed = true; !ok {
+			have = pipeline.NodeState{Status: "missing"}
+		}
+		note("task %d node %s: was %s, is %s", t.ID, want.Key, told(have), told(want))
+		def, _ := p.Node(want.Key)
+		if err := t.rewriteNode(ctx, tx, def, want, w.events); err != nil {
+			return changed, err
+		}
+	}
+	rows, _ := tx.Query(ctx, `DELETE FROM task_nodes WHERE task_id = $1 AND NOT key = ANY ($2) RETURNING key`, t.ID, keys)
+	extra, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return changed, err
+	}
+	slices.Sort(extra)
+	for _, key := range extra {
+		changed = true
+		note("task %d node %s: was there, is no node of the pipeline's version", t.ID, key)
+	}
+	var before, after [4]int
+	summary := func(into *[4]int) error {
+		return tx.QueryRow(ctx, `SELECT n_total, n_finished, n_in_progress, n_pending FROM tasks WHERE id = $1`, t.ID).
+			Scan(&into[0], &into[1], &into[2], &into[3])
+	}
+	if err := summary(&before); err != nil {
+		return changed, err
+	}
+	was := flagged(t.Status, t.Held, t.Touched)
+	t.AppliedSeq, t.Held, t.Touched, t.Status = st.Seq, st.Held, st.Touched, st.Status()
+	if _, err := tx.Exec(ctx, `UPDATE tasks SET seq = $2, touched = $3 WHERE id = $1`, t.ID, t.Seq, t.Touched); err != nil {
+		return changed, err
+	}
+	if err := t.refresh(ctx, tx); err != nil {
+		return changed, err
+	}
+	if err := summary(&after); err != nil {
+		return changed, err
+	}
+	if is := flagged(t.Status, t.Held, t.Touched); is != was {
+		changed = true
+		note("task %d: was %s, is %s", t.ID, was, is)
+	}
+	if before != after {
+		changed = true
+		note("task %d: total, finished, in progress, pending were %v, are %v", t.ID, before, after)
+	}
+	if !changed {
+		return false, nil
+	}
+	_, err = t.ring(ctx, tx)
+	return true, err
+}
+
+// heldRight reports whether a node that the journal calls claimed is held by
+// who claimed it.
+func (t *lockedTask) heldRight(ctx context.Context, tx pgx.Tx, want pipeline.NodeState) (right bool, err error) {
+	if want.Status != task.NodeClaimed {
+		return true, nil
+	}
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM task_nodes n JOIN task_events e ON e.task_id = n.task_id AND e.seq = n.last_seq
+		WHERE n.task_id = $1 AND n.key = $2 AND e.kind = 'claim' AND e.claim_id = n.claim_id AND e.actor = n.claimed_by)`, t.ID, want.Key).Scan(&right)
+	return right, err
+}
+
+// rewriteNode makes a node's row what the state says. A claim keeps the end of
+// its lease when the row still has it, since extensions are in no journal; else
+// it gets the one that it began with.
+func (t *lockedTask) rewriteNode(ctx context.Context, tx pgx.Tx, def pipeline.Node, n pipeline.NodeState, events []journaled) error {
+	seq := int64(len(events))
+	var holder int64
+	if n.Status == task.NodeClaimed {
+		at := slices.IndexFunc(events, func(e journaled) bool { return e.Kind == pipeline.EventClaim && e.Claim == n.Claim })
+		seq, holder = events[at].Seq, events[at].Actor
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO task_nodes AS n (task_id, key, org_id, pipeline_id, kind, status, iteration, priority, last_seq, lease_seconds,
+			four_eyes, claim_id, claimed_by, lease_expires_at, reserved_for, reserved_until, actor, skipped, passed, reworks, reason)
+		SELECT $1, $2, t.org_id, t.pipeline_id, $3, $4, $5, t.priority, $6, $7, $8, $9::uuid, $10, $11,
+			$12::bigint, CASE WHEN $12::bigint IS NOT NULL THEN now() + $13::interval END, $14, $15, $16, $17, $18
+		FROM tasks t WHERE t.id = $1
+		ON CONFLICT (task_id, key) DO UPDATE SET kind = excluded.kind, status = excluded.status, iteration = excluded.iteration,
+			last_seq = excluded.last_seq, claim_id = excluded.claim_id, claimed_by = excluded.claimed_by,
+			lease_expires_at = CASE WHEN n.claim_id = excluded.claim_id THEN n.lease_expires_at ELSE excluded.lease_expires_at END,
+			reserved_for = excluded.reserved_for, reserved_until = excluded.reserved_until, actor = excluded.actor,
+			skipped = excluded.skipped, passed = excluded.passed, reworks = excluded.reworks, reason = excluded.reason`,
+		t.ID, n.Key, def.Kind, n.Status, n.Iteration, seq, int(def.LeaseFor()/time.Second), def.FourEyes,
+		nullText(n.Claim), nullID(holder), nullTime(n.LeaseEnds), nullID(n.ReservedFor), def.ReserveFor(),
+		nullID(n.Actor), n.Skipped, n.Passed, n.Reworks, n.Reason)
+	return err
+}
