@@ -1,0 +1,460 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// chaosWork is how long an item is worked on, so that there is always one in
+	// the hands of a worker that dies.
+	chaosWork = 500 * time.Millisecond
+	// chaosSlots are items that one of the two workers works on at a time: one
+	// worker alone can do the load.
+	chaosSlots = 20
+	// chaosName is how our own connections are told from the contender's.
+	chaosName = "race-observer"
+	// recovered is the share of the baseline that ends a fault.
+	recovered = 0.9
+	// rateOver is what a rate is taken over.
+	rateOver = 3 * time.Second
+	// patience is how long a caller tries again before it gives an item up.
+	patience = 30 * time.Second
+	// mostIdle are the idle connections of a storm, as far as Postgres has room.
+	mostIdle = 300
+)
+
+// chaosSystem is a queue with two workers of its own, in processes that can be
+// killed.
+type chaosSystem interface {
+	// send puts an item in and returns what it is called in effects; no error says
+	// that it is acknowledged. Items whose fate is not known are not sent again
+	// under the same number.
+	send(ctx context.Context, n int64) (item int64, err error)
+	// effects is the query for the name and the count of effects of every item.
+	effects() string
+	workers() []*child
+	// startWorker starts the worker of an index.
+	startWorker(ctx context.Context, i int) error
+	databaseURL() string
+	children() []*child
+	end(r *room)
+}
+
+// chaosContender breaks what a queue stands on.
+type chaosContender struct {
+	in      info
+	prepare func(ctx context.Context, r *room) error
+	open    func(ctx context.Context, r *room) (chaosSystem, error)
+}
+
+func (c *chaosContender) info() info { return c.in }
+
+func (c *chaosContender) setup(ctx context.Context, r *room) error {
+	if c.prepare == nil {
+		return nil
+	}
+	return c.prepare(ctx, r)
+}
+
+func (c *chaosContender) close(*room) {}
+
+// fault is one of the five.
+type fault struct {
+	name, says string
+	// cause lasts until heal is called.
+	cause func(ctx context.Context, h *havoc) (heal func(ctx context.Context) error, err error)
+}
+
+var faults = []fault{
+	{"kill", "a worker killed", killWorker},
+	{"restart", "Postgres crashed", restartPostgres},
+	{"terminate", "backends terminated, 2/s", terminateBackends},
+	{"idle", "idle connections", openIdle},
+	{"held", "snapshot held", holdOld},
+}
+
+// havoc is one sample.
+type havoc struct {
+	r      *room
+	system chaosSystem
+	s      *sample
+
+	mu       sync.Mutex
+	acked    map[int64]time.Time
+	sent     int64
+	unknown  int
+	orphans  map[int64]bool // items of a killed worker that nobody has done in time
+	killedAt time.Time
+}
+
+func (c *chaosContender) sample(ctx context.Context, r *room) (*sample, error) {
+	system, err := c.open(ctx, r)
+	if system != nil {
+		defer system.end(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &havoc{r: r, system: system, s: newSample(), acked: map[int64]time.Time{}, orphans: map[int64]bool{}}
+	for i := range system.workers() {
+		if err := system.startWorker(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	_, _, err = h.s.measured("all", c.in, system.children(), func() error { return h.run(ctx) })
+	return h.s, err
+}
+
+// run sends at a constant rate, looks at the baseline, and lets the faults come
+// one after the other.
+func (h *havoc) run(ctx context.Context) error {
+	sending, stop := context.WithCancel(ctx)
+	var senders sync.WaitGroup
+	senders.Go(func() { h.load(sending) })
+	defer func() {
+		stop()
+		senders.Wait()
+	}()
+	if err := wait(ctx, 5*time.Second); err != nil { // warm
+		return err
+	}
+	baseline, err := h.rate(ctx, h.r.chaosPhase)
+	if err != nil {
+		return err
+	}
+	if baseline < float64(h.r.chaosRate)/2 {
+		return fmt.Errorf("the baseline is %.1f items/s of %d that are sent: too little to say anything", baseline, h.r.chaosRate)
+	}
+	h.s.Values["baseline_per_s"] = baseline
+	for _, f := range faults {
+		if err := h.suffer(ctx, f, baseline); err != nil {
+			return fmt.Errorf("%s: %w", f.says, err)
+		}
+	}
+	stop()
+	senders.Wait()
+	return h.settle(ctx)
+}
+
+// suffer causes a fault, heals it, and waits for the baseline.
+func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
+	heal, err := f.cause(ctx, h)
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, h.r.chaosPhase); err != nil {
+		return errors.Join(err, heal(context.WithoutCancel(ctx)))
+	}
+	if err := heal(ctx); err != nil {
+		return err
+	}
+	healed := time.Now()
+	took := h.r.chaosHeal.Seconds() // or more
+	for time.Since(healed) < h.r.chaosHeal {
+		began := time.Since(healed)
+		rate, err := h.rate(ctx, rateOver)
+		if err != nil {
+			return err
+		}
+		if rate >= recovered*baseline {
+			took = began.Seconds()
+			break
+		}
+	}
+	h.s.Values[f.name+"_to90_s"] = took
+	after, err := h.rate(ctx, max(rateOver, h.r.chaosPhase/3))
+	if err != nil {
+		return err
+	}
+	h.s.Values[f.name+"_healed"] = ratio(after, baseline)
+	h.r.say("    %s: %.1f s to 90 %%, then %.0f %% of the baseline", f.says, took, 100*h.s.Values[f.name+"_healed"])
+	if f.name == "kill" {
+		return h.awaitOrphans(ctx)
+	}
+	return nil
+}
+
+// load is an open loop of items.
+func (h *havoc) load(ctx context.Context) {
+	var all sync.WaitGroup
+	tick := time.NewTicker(time.Second / time.Duration(h.r.chaosRate))
+	defer tick.Stop()
+	for n := int64(1); ; n++ {
+		select {
+		case <-ctx.Done():
+			all.Wait()
+			return
+		case <-tick.C:
+		}
+		all.Go(func() {
+			// The last ones may still arrive when no more are sent.
+			one, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
+			defer cancel()
+			item, err := h.system.send(one, n)
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.sent++
+			if err != nil {
+				h.unknown++
+				return
+			}
+			h.acked[item] = time.Now()
+		})
+	}
+}
+
+// done is how many effects each item had.
+func (h *havoc) done(ctx context.Context) (map[int64]int64, error) {
+	conn, err := h.observe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	rows, _ := conn.Query(ctx, h.system.effects())
+	out := map[int64]int64{}
+	var n, count int64
+	_, err = pgx.ForEachRow(rows, []any{&n, &count}, func() error {
+		out[n] = count
+		return nil
+	})
+	return out, err
+}
+
+// observe connects, and waits for a Postgres that is being restarted.
+func (h *havoc) observe(ctx context.Context) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(h.system.databaseURL())
+	if err != nil {
+		return nil, err
+	}
+	config.RuntimeParams["application_name"] = chaosName
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		conn, err := pgx.ConnectConfig(ctx, config)
+		if err == nil {
+			return conn, nil
+		}
+		if waited := wait(ctx, 100*time.Millisecond); waited != nil {
+			return nil, fmt.Errorf("connect to Postgres: %w", err)
+		}
+	}
+}
+
+// rate is items done a second from now on.
+func (h *havoc) rate(ctx context.Context, over time.Duration) (float64, error) {
+	before, err := h.done(ctx)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if err := wait(ctx, over); err != nil {
+		return 0, err
+	}
+	after, err := h.done(ctx)
+	return float64(len(after)-len(before)) / time.Since(began).Seconds(), err
+}
+
+// awaitOrphans waits until everything that was there when the worker died is
+// done, and tells how long after its death that was.
+func (h *havoc) awaitOrphans(ctx context.Context) error {
+	for {
+		done, err := h.done(ctx)
+		if err != nil {
+			return err
+		}
+		var left []int64
+		h.mu.Lock()
+		for n, at := range h.acked {
+			if at.Before(h.killedAt) && done[n] == 0 {
+				left = append(left, n)
+			}
+		}
+		h.mu.Unlock()
+		waited := time.Since(h.killedAt)
+		if len(left) == 0 || waited > h.r.rescue {
+			h.s.Values["rescue_s"] = min(waited, h.r.rescue).Seconds()
+			h.s.Values["not_rescued"] = float64(len(left))
+			for _, n := range left {
+				h.orphans[n] = true
+			}
+			h.r.say("    %d items of the dead worker are left after %.0f s", len(left), waited.Seconds())
+			return nil
+		}
+		if err := wait(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// settle waits for what is left, as long as there is less and less of it, and
+// counts what was lost or done twice. The items of the killed worker that nobody
+// has taken up are told by themselves.
+func (h *havoc) settle(ctx context.Context) error {
+	least, since := math.MaxInt, time.Now()
+	for {
+		done, err := h.done(ctx)
+		if err != nil {
+			return err
+		}
+		lost := h.count(done)
+		if lost < least {
+			least, since = lost, time.Now()
+		}
+		if lost == 0 || time.Since(since) > h.r.chaosHeal {
+			return nil
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// count notes what became of the items, and returns how many are not done.
+func (h *havoc) count(done map[int64]int64) (lost int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for n := range h.acked {
+		if done[n] == 0 && !h.orphans[n] {
+			lost++
+		}
+	}
+	twice := 0
+	for _, times := range done {
+		if times > 1 {
+			twice++
+		}
+	}
+	v := h.s.Values
+	v["sent"], v["acknowledged"], v["unknown"] = float64(h.sent), float64(len(h.acked)), float64(h.unknown)
+	v["lost"], v["twice"] = float64(lost), float64(twice)
+	return lost
+}
+
+// killWorker is kill -9 of one of the two workers. Healing starts it again.
+func killWorker(_ context.Context, h *havoc) (func(context.Context) error, error) {
+	h.killedAt = time.Now()
+	h.system.workers()[0].kill()
+	return func(ctx context.Context) error { return h.system.startWorker(ctx, 0) }, nil
+}
+
+// restartPostgres lets Postgres crash; whoever runs the stack brings it back.
+func restartPostgres(_ context.Context, h *havoc) (func(context.Context) error, error) {
+	pid := partPid(partPostgres)
+	if pid == 0 {
+		return nil, errors.New("DEV_DIR names no Postgres: run `make race`, which starts one")
+	}
+	return func(ctx context.Context) error {
+			conn, err := h.observe(ctx)
+			if err != nil {
+				return err
+			}
+			return conn.Close(ctx)
+		},
+		syscall.Kill(pid, syscall.SIGQUIT)
+}
+
+// during repeats f until it is healed.
+func during(ctx context.Context, every time.Duration, f func(context.Context)) func(context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for wait(ctx, every) == nil {
+			f(ctx)
+		}
+	}()
+	return func(context.Context) error {
+		cancel()
+		<-done
+		return nil
+	}
+}
+
+// terminateBackends ends one of the contender's connections twice a second.
+func terminateBackends(ctx context.Context, h *havoc) (func(context.Context) error, error) {
+	return during(ctx, 500*time.Millisecond, func(ctx context.Context) {
+		conn, err := h.observe(ctx)
+		if err != nil {
+			return
+		}
+		defer conn.Close(ctx)
+		_, _ = conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name <> $1 ORDER BY random() LIMIT 1`, chaosName) // the next one may work
+	}), nil
+}
+
+// openIdle opens idle connections, as many as a storm has or Postgres has room
+// for besides twenty.
+func openIdle(ctx context.Context, h *havoc) (func(context.Context) error, error) {
+	room, err := countURL(ctx, h.system.databaseURL(), `SELECT current_setting('max_connections')::int - count(*) - 20 FROM pg_stat_activity`)
+	if err != nil {
+		return nil, err
+	}
+	var idle []*pgx.Conn
+	for range min(mostIdle, int(max(0, room))) {
+		conn, err := h.observe(ctx)
+		if err != nil {
+			return nil, err
+		}
+		idle = append(idle, conn)
+	}
+	h.s.Values["idle_connections"] = float64(len(idle))
+	return func(ctx context.Context) error {
+		for _, c := range idle {
+			_ = c.Close(ctx) // it had nothing to say
+		}
+		return nil
+	}, nil
+}
+
+// holdOld holds a transaction with an id.
+func holdOld(ctx context.Context, h *havoc) (func(context.Context) error, error) {
+	conn, err := h.observe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = conn.Exec(ctx, `SET idle_in_transaction_session_timeout = 0; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_current_xact_id()`)
+	return conn.Close, err
+}
+
+// chaosRace is race 4.
+func chaosRace(ctx context.Context, r *room) error {
+	figures := []figure{{Name: "baseline_per_s", Says: "baseline", Unit: "/s", More: true}}
+	for _, f := range faults {
+		figures = append(figures,
+			figure{Name: f.name + "_healed", Says: f.says + ": of the baseline after healing", More: true, Bound: 0.95},
+			figure{Name: f.name + "_to90_s", Says: f.says + ": to 90 %", Unit: "s"})
+	}
+	c := &competition{
+		race: "chaos", title: fmt.Sprintf("five faults of %s each, %d items/s, two workers", r.chaosPhase, r.chaosRate),
+		figures: append(figures,
+			figure{Name: "rescue_s", Says: fmt.Sprintf("until the items of a killed worker were done, %s at most", r.rescue), Unit: "s", Bound: 30},
+			figure{Name: "not_rescued", Says: "of them not done by then", None: true},
+			figure{Name: "lost", Says: "lost", None: true},
+			figure{Name: "twice", Says: "done twice", None: true},
+			figure{Name: "unknown", Says: "refused or of unknown fate"}),
+	}
+	c.add(r, taskloomChaosContender(r.options))
+	c.add(r, riverChaosContender())
+	c.add(r, nodeChaosContender(r.options, pgBoss))
+	c.add(r, nodeChaosContender(r.options, graphile))
+	own := *r
+	own.noise = false // its figures are no ratios
+	own.cleanups = nil
+	defer own.close()
+	return c.run(ctx, &own)
+}
+
+// effectsTable is where the workers of job queues leave what they have done.
+const (
+	effectsTable = `CREATE TABLE race_effects (n bigint NOT NULL, at timestamptz NOT NULL DEFAULT now())`
+	effectsQuery = `SELECT n, count(*) FROM race_effects GROUP BY n`
+)

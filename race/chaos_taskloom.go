@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// taskloomChaos is the product: its workers are its own, and an item's effect
+// is the review that they make claimable once a submission is accepted.
+type taskloomChaos struct {
+	t      *taskloom
+	people []*httpClient
+	api    *httpClient
+	pair   []*child
+	ready  []string
+	free   chan int // people with nothing in their hands
+}
+
+// chaosPeople hand in at a time.
+const chaosPeople = 128
+
+func taskloomChaosContender(o options) *chaosContender {
+	var w *taskloomWorld
+	return &chaosContender{
+		in: info{Name: "Taskloom", Version: taskloomVersion(o), Contract: "taskloom", Uses: []string{partPostgres, partTemporal, partS3}},
+		prepare: func(ctx context.Context, r *room) (err error) {
+			w, err = newTaskloomWorld(ctx, r, chaosPeople, "1m")
+			return err
+		},
+		open: func(ctx context.Context, r *room) (chaosSystem, error) {
+			t, err := w.begin(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			c := &taskloomChaos{
+				t: t, people: t.people(chaosPeople), api: newHTTPClient(t.base, chaosPeople, "Authorization", "Bearer "+t.key),
+				pair: []*child{t.worker}, ready: []string{t.ready}, free: make(chan int, chaosPeople),
+			}
+			for i := range chaosPeople {
+				c.free <- i
+			}
+			addr, err := freeAddr(ctx)
+			if err != nil {
+				return c, err
+			}
+			c.pair = append(c.pair, r.newChild("worker2", t.binary, append(t.env[:len(t.env):len(t.env)], "METRICS_ADDR="+addr), "worker"))
+			c.ready = append(c.ready, "http://"+addr+"/readyz")
+			return c, nil
+		},
+	}
+}
+
+func (c *taskloomChaos) startWorker(ctx context.Context, i int) error {
+	if err := c.pair[i].start(); err != nil {
+		return err
+	}
+	return awaitOK(ctx, c.pair[i], c.ready[i])
+}
+
+// send creates a task and submits one: not always the same, for the queue
+// decides. What is refused or cut off is tried again, as callers do: the
+// Idempotency-Key and the claim make that safe.
+func (c *taskloomChaos) send(ctx context.Context, n int64) (int64, error) {
+	create := c.api.with("Idempotency-Key", fmt.Sprintf("item-%d", n))
+	if err := persist(ctx, func() error {
+		_, _, err := create.call(ctx, http.MethodPost, c.t.createPath(), createBody(1, 650))
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	person := <-c.free
+	defer func() { c.free <- person }()
+	var h held
+	if err := persist(ctx, func() (err error) {
+		h, err = c.t.claim(ctx, c.people[person], "contributor")
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	return h.TaskID, persist(ctx, func() error { return c.t.submit(ctx, c.people[person], h.ID) })
+}
+
+func (c *taskloomChaos) effects() string {
+	return `SELECT n.task_id, (SELECT count(*) FROM submissions s WHERE s.task_id = n.task_id)
+		FROM task_nodes n WHERE n.key = 'check' AND n.status <> 'pending'`
+}
+
+func (c *taskloomChaos) workers() []*child { return c.pair }
+
+func (c *taskloomChaos) databaseURL() string { return c.t.db.url }
+
+func (c *taskloomChaos) children() []*child { return append([]*child{c.t.serve}, c.pair...) }
+
+func (c *taskloomChaos) end(r *room) {
+	c.api.closeIdle()
+	c.people[0].closeIdle()
+	for _, w := range c.pair {
+		w.stop()
+	}
+	c.t.end(r)
+}
+
+// persist tries until it works or patience is over.
+func persist(ctx context.Context, f func() error) error {
+	end := time.Now().Add(patience)
+	for {
+		err := f()
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		if waited := wait(ctx, 200*time.Millisecond); waited != nil {
+			return errors.Join(err, waited)
+		}
+	}
+}

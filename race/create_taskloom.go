@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// taskloomBases makes databases of the product, from one template.
+type taskloomBases struct{ world *taskloomWorld }
+
+// make is createContender.base.
+func (b *taskloomBases) make(ctx context.Context, r *room, items int) (*database, error) {
+	if b.world == nil {
+		w, err := newTaskloomWorld(ctx, r, 1, "30m")
+		if err != nil {
+			return nil, err
+		}
+		b.world = w
+	}
+	t, err := b.world.begin(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer t.serve.stop()
+	if err := t.fill(ctx, items, r.payload); err != nil {
+		return nil, err
+	}
+	// With these items Temporal is done: nobody has a million of messages waiting.
+	return t.db, execURL(ctx, t.db.url, `TRUNCATE outbox`)
+}
+
+// taskloomCreator sends requests to the API.
+type taskloomCreator struct {
+	t      *taskloom
+	client *httpClient
+	body   []byte
+	answer string
+}
+
+func taskloomCreateContender(o options, bases *taskloomBases) *createContender {
+	return &createContender{
+		in:   info{Name: "Taskloom", Version: taskloomVersion(o), Contract: "taskloom", Uses: []string{partPostgres}},
+		base: bases.make,
+		open: func(ctx context.Context, r *room, db *database) (creator, error) {
+			t, err := bases.world.prepare(ctx, r, db)
+			if err != nil {
+				return nil, err
+			}
+			c := &taskloomCreator{
+				t: t, client: newHTTPClient(t.base, 1, "Authorization", "Bearer "+t.key), body: createBody(mostPerRequest, r.payload),
+				answer: fmt.Sprintf(`{"success_count":%d,`, mostPerRequest),
+			}
+			if err := t.serve.start(); err != nil {
+				return c, err
+			}
+			return c, awaitOK(ctx, t.serve, t.base+"/healthz")
+		},
+	}
+}
+
+func (c *taskloomCreator) create(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	_, answer, err := c.client.call(ctx, http.MethodPost, c.t.createPath(), c.body)
+	took := time.Since(began)
+	if err == nil && !strings.HasPrefix(string(answer), c.answer) {
+		err = fmt.Errorf("not all tasks were created: %.200s", answer)
+	}
+	return took, err
+}
+
+func (c *taskloomCreator) children() []*child { return []*child{c.t.serve} }
+
+func (c *taskloomCreator) end(*room) {
+	c.client.closeIdle()
+	c.t.serve.stop()
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPalindrome(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []int{0, 1, 1, 0}, palindrome(2))
+	require.Equal(t, []int{0, 1, 2, 2, 1, 0}, palindrome(3))
+	require.Empty(t, palindrome(0))
+}
+
+func TestMedian(t *testing.T) {
+	t.Parallel()
+	require.InDelta(t, 0, median(nil), 0)
+	require.InDelta(t, 2, median([]float64{3, 1, 2}), 0)
+	require.InDelta(t, 2.5, median([]float64{4, 1, 3, 2}), 0)
+	require.Equal(t, spread{Median: 2, Min: 1, Max: 9, N: 3}, spreadOf([]float64{9, 1, 2}))
+	require.Zero(t, spreadOf(nil))
+}
+
+func TestNoise(t *testing.T) {
+	t.Parallel()
+	require.InDelta(t, 1.1, noiseOf([]float64{100, 100}, []float64{90, 130}), 1e-9)
+	for noise, want := range map[float64]bool{1: false, 1.05: false, 0.95: false, 1.06: true, 0.94: true, 0: true} {
+		require.Equal(t, want, loud(noise), noise)
+	}
+	require.Zero(t, ratio(1, 0), "JSON has no word for infinity")
+}
+
+func TestLatencies(t *testing.T) {
+	t.Parallel()
+	l := newLatencies()
+	for i := 1; i <= 1000; i++ {
+		l.add(time.Duration(i) * time.Millisecond)
+	}
+	l.add(24 * time.Hour) // longer than can be told apart
+	q := l.quantiles()
+	require.EqualValues(t, 1001, q.N)
+	require.InEpsilon(t, 500, q.P50, 0.01)
+	require.InEpsilon(t, 990, q.P99, 0.01)
+	var sum int64
+	for _, b := range q.Buckets {
+		sum += b[1]
+	}
+	require.Equal(t, q.N, sum)
+}
+
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	got, err := parseStat("7 (a ) (b) S 3 7 7 0 -1 4194560 1 2 3 4 100 50 7 3 20 0 1 0 5 6 7\n")
+	require.NoError(t, err)
+	require.Equal(t, process{parent: 3, own: 1500 * time.Millisecond, reaped: 100 * time.Millisecond}, got)
+	_, err = parseStat("7 (x) S 3")
+	require.Error(t, err)
+	all, err := parseBusy("cpu  100 10 50 9999 888 1 2 3 70 8\ncpu0 1\n")
+	require.NoError(t, err)
+	require.Equal(t, 1660*time.Millisecond, all)
+	_, err = parseBusy("cpu0 1 2 3 4 5 6 7 8")
+	require.Error(t, err)
+	table := processes{5: {parent: 1, own: time.Second, reaped: 2 * time.Second}, 6: {parent: 5, own: 4 * time.Second}, 1: {own: time.Hour}}
+	require.Equal(t, 7*time.Second, table.tree(5))
+}
+
+func TestOnlyWhatIsUsedIsCharged(t *testing.T) {
+	t.Parallel()
+	u := usage{partPostgres: 1, partTemporal: 2, partS3: 4, usageClient: 8, "serve": 16, usageOthers: 32}
+	require.InDelta(t, 25, u.charged([]string{partPostgres}), 0)
+	require.InDelta(t, 27, u.charged([]string{partPostgres, partTemporal}), 0)
+}
+
+func TestDoubles(t *testing.T) {
+	t.Parallel()
+	require.Zero(t, doublesIn([][]string{{"1", "2"}, {"3"}}))
+	require.Equal(t, 2, doublesIn([][]string{{"1", "2", "2"}, {"1"}}))
+}
+
+func TestIDsInCopy(t *testing.T) {
+	t.Parallel()
+	b := make([]byte, copyHeader)
+	column := func(v []byte) {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(v))) //nolint:gosec // a few bytes
+		b = append(b, v...)
+	}
+	for range 2 {
+		b = binary.BigEndian.AppendUint16(b, 3)
+		column(make([]byte, 8))
+		b = binary.BigEndian.AppendUint32(b, 0xffffffff) // NULL
+		column([]byte("text"))
+	}
+	whole := binary.BigEndian.AppendUint16(append([]byte{}, b...), 0xffff)
+	ids, err := idsInCopy(whole)
+	require.NoError(t, err)
+	const row = 2 + 4 + 8 + 4 + 4 + 4
+	require.Equal(t, []int{copyHeader + 6, copyHeader + row + 6}, ids)
+	_, err = idsInCopy(b)
+	require.Error(t, err)
+}
+
+func TestPayloadHasItsSize(t *testing.T) {
+	t.Parallel()
+	require.InDelta(t, 650, len(itemJSON(7, 650)), itemFrame)
+	require.NotEqual(t, itemJSON(1, 650), itemJSON(2, 650))
+	var body struct {
+		Tasks []struct{ Fields map[string]string }
+	}
+	require.NoError(t, json.Unmarshal(createBody(3, 650), &body))
+	require.Len(t, body.Tasks, 3)
+	var tasks []struct{ Data map[string]string }
+	require.NoError(t, json.Unmarshal(labelStudioImport(3, 650), &tasks))
+	require.Equal(t, body.Tasks[2].Fields, tasks[2].Data, "both get the same")
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	o, err := parseOptions([]string{"-only", "claims,create", "-clients", "4", "-contenders", "task,boss"}, &strings.Builder{})
+	require.NoError(t, err)
+	require.Equal(t, []int{4}, o.clients)
+	require.True(t, o.takesPart("pg-boss insert([…])"))
+	require.True(t, o.takesPart(ours))
+	require.False(t, o.takesPart("River"))
+	for _, bad := range [][]string{
+		{"-only", "horses"}, {"-clients", "0"}, {"-rounds", "0"}, {"-payload", "4"}, {"-window", "1ms"}, {"-present", "-1"}, {"more"},
+	} {
+		_, err := parseOptions(bad, &strings.Builder{})
+		require.Error(t, err, bad)
+	}
+}
+
+// aRun has us at half of pg-boss, and a batch system that nothing is said of.
+func aRun() *results {
+	contender := func(name string, batch bool, values ...float64) *contenderResult {
+		c := &contenderResult{info: info{Name: name, Version: "1", Batch: batch}}
+		for _, v := range values {
+			l := newLatencies()
+			l.add(time.Duration(v) * time.Microsecond)
+			c.Samples = append(c.Samples, &sample{
+				Values: map[string]float64{"rate": v, "doubles": 0}, Latencies: map[string]quantiles{"paced_claim": l.quantiles()},
+			})
+		}
+		return c
+	}
+	return &results{Races: []*raceResult{{
+		Race: "claims", Title: "claim & submit", Rounds: 1,
+		Figures: []figure{
+			{Name: "rate", Says: "done per CPU second", Unit: "/CPU-s", More: true, Aim: 0.5, Against: "pg-boss"},
+			{Name: "doubles", Says: "double claims", None: true},
+		},
+		Noise:      map[string]float64{"rate": 1.01},
+		Contenders: []*contenderResult{contender(ours, false, 900, 1100), contender("pg-boss", false, 1800, 1800), contender("River", true, 9000, 9000)},
+	}}}
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	r := aRun()
+	var b strings.Builder
+	writeTables(&b, r)
+	require.Contains(t, b.String(), "| done per CPU second | 1,000/CPU-s (900..1,100) | 1,800/CPU-s | 9,000/CPU-s | 1.01 |")
+	require.Contains(t, b.String(), "done per CPU second: 0.56 of pg-boss, aim ≥ 0.50: met.")
+	require.Contains(t, b.String(), "River 1 (batches)")
+
+	r.Races[0].Noise["rate"] = 1.2
+	b.Reset()
+	writeTables(&b, r)
+	require.Contains(t, b.String(), "| 1.20 ! |")
+	require.Contains(t, b.String(), "! not claimed")
+	require.NotContains(t, b.String(), "met.")
+
+	r.Races[0].Noise = nil
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "! not claimed", "noise that was not measured allows no claim")
+
+	r.Races[0].Noise = map[string]float64{"rate": 1}
+	r.Races[0].Figures[0].Against = "River"
+	require.Empty(t, r.Races[0].verdicts(), "never batch against single")
+
+	r.Races[0].Contenders[0].Samples[0].Values["doubles"] = 1
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "double claims: 1, should be 0: **missed**.")
+}
+
+func TestReportFillsThePage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run, page := filepath.Join(dir, "run.json"), filepath.Join(dir, "page.md")
+	require.NoError(t, aRun().keep(run))
+	before := "# Page\n<!-- contracts: begin (race report) -->\nold\n<!-- contracts: end -->\ntext\n<!-- results: begin -->\n<!-- results: end -->\nlast\n"
+	require.NoError(t, os.WriteFile(page, []byte(before), 0o600))
+	args := []string{"-results", run, "-page", page, "-plots", filepath.Join(dir, "images")}
+	require.NoError(t, reportMain(args, &strings.Builder{}, &strings.Builder{}))
+	once, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(once), "| the call |")
+	require.NotContains(t, string(once), "\nold\n")
+	require.Contains(t, string(once), "](images/claims-1-bars.svg)")
+	require.True(t, strings.HasSuffix(string(once), "<!-- results: end -->\nlast\n"))
+	svg, err := os.ReadFile(filepath.Join(dir, "images", "claims-1-bars.svg"))
+	require.NoError(t, err)
+	require.Contains(t, string(svg), "claim &amp; submit")
+	require.FileExists(t, filepath.Join(dir, "images", "claims-1-latency.svg"))
+
+	require.NoError(t, reportMain(args, &strings.Builder{}, &strings.Builder{}))
+	twice, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Equal(t, string(once), string(twice), "a second time changes nothing")
+
+	_, err = between([]byte("no markers"), "results", "x")
+	require.Error(t, err)
+}
+
+func TestContractsAreThereForAll(t *testing.T) {
+	t.Parallel()
+	keys := map[string]bool{}
+	for _, c := range contracts {
+		keys[c.key] = true
+		for _, row := range contractRows {
+			require.NotEmpty(t, row.of(c), "%s, %s", c.key, row.title)
+		}
+	}
+	for _, race := range raceContracts {
+		for _, key := range race.keys {
+			require.True(t, keys[key], key)
+		}
+	}
+}
+
+func TestInUnit(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string]string{
+		"1,234,567 ms": inUnit(1234567, "ms"), "12.3 ms": inUnit(12.34, "ms"), "0.12": inUnit(0.123, ""), "999/s": inUnit(999, "/s"),
+		"-1,000": inUnit(-1000, ""),
+	} {
+		require.Equal(t, want, got)
+	}
+}

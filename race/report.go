@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const reportCommand = "report"
+
+// ours is the contender that the others are compared with.
+const ours = "Taskloom"
+
+// reportMain writes tables and plots of a run into the page that people read.
+func reportMain(args []string, stdout, stderr io.Writer) error {
+	fs := flag.NewFlagSet("race report", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	in := fs.String("results", "", "the run, as JSON; the newest in results/ when empty")
+	page := fs.String("page", "", "the page whose marked parts are written; standard output when empty")
+	plots := fs.String("plots", "", "where the plots go as SVG, beside the page; none when empty")
+	contractsOnly := fs.Bool("contracts", false, "write the contracts only, which need no run")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	parts := map[string]string{"contracts": contractTables()}
+	if !*contractsOnly {
+		name, err := newest(*in)
+		if err != nil {
+			return err
+		}
+		r, err := readResults(name)
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		writeTables(&b, r)
+		if *plots != "" {
+			links, err := writePlots(*plots, filepath.Dir(*page), r)
+			if err != nil {
+				return err
+			}
+			b.WriteString("\n" + links)
+		}
+		parts["results"] = b.String()
+	}
+	if *page == "" {
+		for _, name := range []string{"contracts", "results"} {
+			fmt.Fprintln(stdout, parts[name])
+		}
+		return nil
+	}
+	text, err := os.ReadFile(*page)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"contracts", "results"} {
+		if part, ok := parts[name]; ok {
+			if text, err = between(text, name, part); err != nil {
+				return fmt.Errorf("%s: %w", *page, err)
+			}
+		}
+	}
+	return os.WriteFile(*page, text, 0o644)
+}
+
+func newest(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	all, err := filepath.Glob("results/*.json")
+	if err == nil && len(all) == 0 {
+		err = errors.New("results/ holds no run yet: `make race` first, or name one with -results")
+	}
+	if err != nil {
+		return "", err
+	}
+	return slices.Max(all), nil
+}
+
+// between replaces what stands between the markers of a part.
+func between(text []byte, part, with string) ([]byte, error) {
+	begin, end := fmt.Appendf(nil, "<!-- %s: begin", part), fmt.Appendf(nil, "<!-- %s: end -->", part)
+	from := bytes.Index(text, begin)
+	to := bytes.Index(text, end)
+	if from < 0 || to < from {
+		return nil, fmt.Errorf("the markers <!-- %s: begin … --> and <!-- %s: end --> are missing", part, part)
+	}
+	line := bytes.IndexByte(text[from:], '\n')
+	if line < 0 || from+line > to {
+		return nil, fmt.Errorf("the markers of %s stand on one line", part)
+	}
+	return slices.Concat(text[:from+line+1], []byte("\n"+strings.Trim(with, "\n")+"\n\n"), text[to:]), nil
+}
+
+// writeTables tells a run in Markdown: a table a race, contenders side by side,
+// and what became of the aims.
+func writeTables(w io.Writer, r *results) {
+	m := r.Machine
+	fmt.Fprintf(w, "%s, %d cores, %.1f GB, kernel %s; Postgres %s; %s; %s; load %s before, %s after.\n",
+		m.CPU, m.Cores, m.MemoryGB, m.Kernel, m.Postgres, m.Go, m.Date, load(m.LoadBefore), load(m.LoadAfter))
+	title := ""
+	for _, x := range r.Races {
+		if x.Race != title {
+			title = x.Race
+			fmt.Fprintf(w, "\n### %s\n", title)
+		}
+		x.table(w)
+	}
+	for _, f := range r.Failures {
+		fmt.Fprintf(w, "\nFAILED: %s\n", f)
+	}
+}
+
+// load is the three averages of /proc/loadavg.
+func load(line string) string {
+	fields := strings.Fields(line)
+	return strings.Join(fields[:min(3, len(fields))], " ")
+}
+
+func (r *raceResult) table(w io.Writer) {
+	fmt.Fprintf(w, "\n%s; medians of %d rounds, there and back, with least and most.\n\n|", r.Title, r.Rounds)
+	for _, c := range r.Contenders {
+		fmt.Fprintf(w, " | %s %s", c.Name, c.Version)
+		if c.Batch {
+			fmt.Fprint(w, " (batches)")
+		}
+	}
+	fmt.Fprintf(w, " | noise |\n|---|%s---|\n", strings.Repeat("---|", len(r.Contenders)))
+	for _, f := range r.Figures {
+		fmt.Fprintf(w, "| %s", f.Says)
+		for _, c := range r.Contenders {
+			fmt.Fprintf(w, " | %s", cell(f, c))
+		}
+		fmt.Fprintf(w, " | %s |\n", r.noise(f))
+	}
+	for _, line := range r.verdicts() {
+		fmt.Fprintf(w, "\n%s\n", line)
+	}
+	for _, c := range r.Contenders {
+		if c.Failure != "" {
+			fmt.Fprintf(w, "\n%s took no part, or not to the end: %s\n", c.Name, strings.SplitN(c.Failure, "\n", 2)[0])
+		}
+	}
+}
+
+func cell(f figure, c *contenderResult) string {
+	s := c.spread(f.Name)
+	if s.N == 0 {
+		return "–"
+	}
+	if s.Min == s.Max {
+		return inUnit(s.Median, f.Unit)
+	}
+	return fmt.Sprintf("%s (%s..%s)", inUnit(s.Median, f.Unit), inUnit(s.Min, ""), inUnit(s.Max, ""))
+}
+
+// noise is the contender against itself; with ! nothing may be claimed of the
+// figure.
+func (r *raceResult) noise(f figure) string {
+	n, ok := r.Noise[f.Name]
+	if f.None || !ok {
+		return "–"
+	}
+	text := fmt.Sprintf("%.2f", n)
+	if loud(n) {
+		text += " !"
+	}
+	return text
+}
+
+// verdicts say what became of the aims. Ratios against systems that batch are
+// not made.
+func (r *raceResult) verdicts() (lines []string) {
+	us := r.find(ours)
+	if us == nil {
+		return nil
+	}
+	for _, f := range r.Figures {
+		s := us.spread(f.Name)
+		if s.N == 0 {
+			continue
+		}
+		if f.None && s.Max != 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s, should be 0: **missed**.", f.Says, inUnit(s.Max, f.Unit)))
+		}
+		if f.Bound > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s, aim %s %s: %s.", f.Says, inUnit(s.Median, f.Unit), atMost(!f.More), inUnit(f.Bound, f.Unit),
+				verdict(met(s.Median, f.Bound, f.More), false)))
+		}
+		them := r.find(f.Against)
+		if f.Aim == 0 || them == nil || them.Batch || them.spread(f.Name).N == 0 {
+			continue
+		}
+		x := ratio(s.Median, them.spread(f.Name).Median)
+		lines = append(lines, fmt.Sprintf("%s: %.2f of %s, aim %s %.2f: %s.", f.Says, x, f.Against, atMost(!f.More), f.Aim,
+			verdict(met(x, f.Aim, f.More), loud(r.Noise[f.Name]))))
+	}
+	return lines
+}
+
+func met(value, aim float64, more bool) bool {
+	if more {
+		return value >= aim
+	}
+	return value <= aim
+}
+
+func atMost(yes bool) string {
+	if yes {
+		return "≤"
+	}
+	return "≥"
+}
+
+// verdict says nothing where the machine was too loud.
+func verdict(reached, tooLoud bool) string {
+	switch {
+	case tooLoud:
+		return "! not claimed, the noise is above 5 % or was not measured"
+	case reached:
+		return "met"
+	}
+	return "**missed**"
+}
+
+// inUnit shows three digits, and no more than two after the point.
+func inUnit(v float64, unit string) string {
+	digits := 0
+	if v != math.Trunc(v) {
+		switch {
+		case math.Abs(v) < 10:
+			digits = 2
+		case math.Abs(v) < 100:
+			digits = 1
+		}
+	}
+	text := thousands(fmt.Sprintf("%.*f", digits, v))
+	switch {
+	case unit == "":
+		return text
+	case strings.HasPrefix(unit, "/"):
+		return text + unit
+	}
+	return text + " " + unit
+}
+
+// thousands puts commas into a number.
+func thousands(number string) string {
+	whole, rest, _ := strings.Cut(number, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	if rest != "" {
+		whole += "." + rest
+	}
+	return sign + whole
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// results is a whole run as it is kept.
+type results struct {
+	Machine  machine       `json:"machine"`
+	Options  []string      `json:"options"`
+	Races    []*raceResult `json:"races"`
+	Failures []string      `json:"failures,omitempty"`
+	// Polls is all that the bench wrote about polls.
+	Polls json.RawMessage `json:"polls,omitempty"`
+}
+
+// raceResult is one competition.
+type raceResult struct {
+	Race       string             `json:"race"`
+	Title      string             `json:"title"`
+	Rounds     int                `json:"rounds"`
+	Figures    []figure           `json:"figures"`
+	Contenders []*contenderResult `json:"contenders"`
+	// Noise is, by figure, the ratio of one contender to itself; nothing when it
+	// was not measured.
+	Noise        map[string]float64 `json:"noise,omitempty"`
+	NoiseOf      string             `json:"noise_of,omitempty"`
+	NoiseSamples []*sample          `json:"noise_samples,omitempty"`
+}
+
+// contenderResult is all samples of one contender.
+type contenderResult struct {
+	info
+
+	Samples []*sample `json:"samples"`
+	Failure string    `json:"failure,omitempty"`
+}
+
+// spread of a figure over all samples.
+func (c *contenderResult) spread(name string) spread {
+	var all []float64
+	for _, s := range c.Samples {
+		if v, ok := s.Values[name]; ok {
+			all = append(all, v)
+		}
+	}
+	return spreadOf(all)
+}
+
+// find returns a contender by its name; nil when it did not take part.
+func (r *raceResult) find(name string) *contenderResult {
+	for _, c := range r.Contenders {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// keep writes what is known so far: a run takes long, and may be cut short.
+func (r *results) keep(name string) error {
+	if name == "" {
+		return nil
+	}
+	r.Machine.LoadAfter = firstLine("/proc/loadavg")
+	doc, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode results: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("keep results: %w", err)
+	}
+	// Never half of it: report may read it at the same time.
+	if err := os.WriteFile(name+".part", append(doc, '\n'), 0o644); err != nil {
+		return fmt.Errorf("keep results: %w", err)
+	}
+	return os.Rename(name+".part", name)
+}
+
+func readResults(name string) (*results, error) {
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
+	}
+	var r results
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, fmt.Errorf("read results %s: %w", name, err)
+	}
+	return &r, nil
+}
