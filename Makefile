@@ -20,6 +20,13 @@ TESTFLAGS ?=
 # its flags (BENCHFLAGS="-rounds 1"); `go run ./bench -help` lists both.
 BENCH      ?=
 BENCHFLAGS ?=
+# What `make load` plays, and its flags (LOADFLAGS="-dur 5m -tasks 100000");
+# docs/load.md lists both.
+SCRIPT    ?= peak
+LOADFLAGS ?=
+# The flags of `make race` (RACEFLAGS="-rounds 1"); RACE=claims,create names its
+# races, all when it is not given.
+RACEFLAGS ?=
 # What `make conformance` passes on; the key had better come in TASKLOOM_API_KEY.
 ARGS ?=
 LINT_STRICT ?=
@@ -57,6 +64,14 @@ demo: build ## 1,000 tasks worked through by simulated people, on the running st
 bench: build ## Measures the hot paths, each against its floor in the same run (BENCH=ingest,polls BENCHFLAGS=…)
 	@echo "bench: on a fresh Postgres, Temporal and S3; $(if $(BENCH),$(BENCH),all of it takes about two hours)"
 	@bin/taskloom-dev exec -- go run ./bench $(if $(BENCH),-only $(BENCH)) $(BENCHFLAGS)
+
+.PHONY: load
+load: build ## Plays everybody at once and holds the product against its objectives (SCRIPT=day|peak|burst|quarter|stress|outage|soak|cost|growth LOADFLAGS=…)
+	@bin/taskloom-dev exec -- go run ./load -script $(SCRIPT) $(LOADFLAGS)
+
+.PHONY: race
+race: build ## Races against the systems one would otherwise use (RACE=claims,create,flow,chaos,polls,labelstudio RACEFLAGS=…)
+	@race/run.sh "$(filter-out -race,$(RACE))" $(RACEFLAGS)
 
 .PHONY: conformance
 conformance: build ## Checks every sentence of the API's contract, on a stack of its own (ARGS="--url … --workflow …" elsewhere)
@@ -108,7 +123,7 @@ clean: ## Removes what was built; the state of `make dev` stays (rm -r .dev remo
 ##@ Check
 
 .PHONY: test
-test: build system ## Every test of both modules and the web app, on a Postgres, Temporal and S3 of their own (TESTFLAGS=…)
+test: build system $(call tool,$(PROMTOOL)) ## Every test of both modules and the web app, on a Postgres, Temporal and S3 of their own (TESTFLAGS=…)
 	@$(if $(WEB),tools/web.sh check)
 	@$(if $(WEB),echo "test: web/" && tools/web.sh test)
 	@echo "test: this module$(if $(RACE),$(comma) with the race detector); the first compilation takes a few minutes"
@@ -118,14 +133,24 @@ test: build system ## Every test of both modules and the web app, on a Postgres,
 	@echo "test: dev/"
 	@cd dev && go test $(TESTFLAGS) ./...
 
+# CHAOS_… variables reach the tests through the environment.
+.PHONY: chaos
+chaos: build ## Breaks the whole product under load and checks that nothing is lost (SEED= DUR=3m LOAD=1 REPLAY=file, or ROW=9, ROW=all)
+	@CHAOS_SEED=$(SEED) CHAOS_DUR=$(DUR) CHAOS_LOAD=$(LOAD) CHAOS_REPLAY=$(abspath $(REPLAY)) CHAOS_ROWS=$(ROW) \
+		go test ./chaos -count 1 -timeout 0 -v -run '$(if $(ROW),^TestRow$(if $(filter all,$(ROW)),,$(shell printf %02d $(ROW))),^TestChaos$$)'
+
+.PHONY: planted
+planted: build ## Plays load on builds with bugs in them, each of which the checks must find
+	@go test -count 1 -v -timeout 10m ./internal/planted
+
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FUZZTIME=10s; `make test` runs their seeds
 	@tools/fuzz.sh $(FUZZTIME)
 
 # The linters load what `make build` compiled: -trimpath where it says so.
 .PHONY: lint
-lint: ## gofumpt, golangci-lint, workflowcheck, biome, tsc, redocly, oasdiff and govulncheck, all of them even if one complains
-	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-workflows $(if $(WEB),lint-web) lint-openapi lint-compatibility lint-vulnerabilities
+lint: ## gofumpt, golangci-lint, workflowcheck, biome, tsc, redocly, oasdiff, promtool and govulncheck, all of them even if one complains
+	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-workflows $(if $(WEB),lint-web) lint-openapi lint-compatibility lint-alerts lint-vulnerabilities
 
 .PHONY: lint-format
 lint-format: $(call tool,$(GOFUMPT))
@@ -162,6 +187,12 @@ lint-openapi: $(if $(APIDOCS),apidocs)
 lint-compatibility: $(call tool,$(OASDIFF))
 	@echo "lint: oasdiff (nothing that clients of the last release use is gone)"
 	@tools/compatibility.sh $<
+
+.PHONY: lint-alerts
+lint-alerts: $(call tool,$(PROMTOOL))
+	@echo "lint: promtool (the alerts are valid and fire when they should)"
+	@$< check rules --lint=all --lint-fatal deploy/alerts/taskloom.rules.yml >/dev/null
+	@$< test rules deploy/alerts/taskloom.test.yml >/dev/null
 
 .PHONY: lint-vulnerabilities
 lint-vulnerabilities: $(call tool,$(GOVULNCHECK))
