@@ -129,7 +129,7 @@ test: build system $(call tool,$(PROMTOOL)) ## Every test of both modules and th
 	@echo "test: this module$(if $(RACE),$(comma) with the race detector); the first compilation takes a few minutes"
 	@CGO_ENABLED=$(if $(RACE),1,0) bin/taskloom-dev exec -- go test $(RACE) -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -vE '$(ALONE)')
 	@echo "test: what runs the whole product by itself, one after the other"
-	@CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -p 1 -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -E '$(ALONE)'$(if $(WEB),, | grep -v /web/))
+	@go test -trimpath -p 1 -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -E '$(ALONE)'$(if $(WEB),, | grep -v /web/))
 	@echo "test: dev/"
 	@cd dev && go test $(TESTFLAGS) ./...
 

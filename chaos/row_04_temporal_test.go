@@ -16,6 +16,7 @@ import (
 
 // throughGRPC leads the product's calls to Temporal through a proxy.
 func throughGRPC(t *testing.T, s *Settings, into **grpcproxy.Proxy) {
+	t.Helper()
 	s.Route = func(st *stacktest.Stack) []string {
 		p, err := grpcproxy.Listen(t.Context(), st.Value("TEMPORAL_ADDRESS"), s.Seed)
 		require.NoError(t, err)
@@ -61,7 +62,7 @@ func TestRow04TemporalDownOrGray(t *testing.T) {
 			files = r.newUploads()
 			return nil
 		},
-		During: func(ctx context.Context, r *Run) error {
+		During: func(ctx context.Context, _ *Run) error {
 			away++
 			if away == 3 {
 				return nil // gray: a confirmation may succeed

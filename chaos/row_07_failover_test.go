@@ -45,7 +45,7 @@ func TestRow07FailoverToSynchronousStandby(t *testing.T) {
 			primary.Set("synchronous_standby_names", standbyName)
 			toEither(s, primary, standby)
 		},
-		Prepare: func(ctx context.Context, r *Run) error {
+		Prepare: func(context.Context, *Run) error {
 			if n := sessions(t, primary, `SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'`); n != 1 {
 				return fmt.Errorf("%d synchronous standbys instead of one", n)
 			}
@@ -53,7 +53,7 @@ func TestRow07FailoverToSynchronousStandby(t *testing.T) {
 		},
 		Faults: []Fault{failover},
 		Hold:   holdFor(3 * time.Second),
-		After: func(ctx context.Context, r *Run) error {
+		After: func(context.Context, *Run) error {
 			if n := sessions(t, standby, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'taskloom'`); n == 0 {
 				return errors.New("no process of ours is connected to the new primary")
 			}

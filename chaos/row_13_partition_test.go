@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -115,7 +116,7 @@ func (r *Run) alive(ctx context.Context, n int) error {
 			return nil
 		}
 		if wait(ctx, 100*time.Millisecond) != nil {
-			return fmt.Errorf("%d workers are alive instead of %d (%v)", have, n, err)
+			return fmt.Errorf("%d workers are alive instead of %d (%w)", have, n, errors.Join(ctx.Err(), err))
 		}
 	}
 }

@@ -49,11 +49,11 @@ func lint(text string) (found []string) {
 	}
 	for statement := range strings.SplitSeq(text, ";") {
 		statement = short(statement)
-		if m := indexesOne.FindStringSubmatch(statement); m != nil && !own[strings.ToLower(m[2])] && m[1] == "" {
+		if m := indexesOne.FindStringSubmatch(statement); len(m) > 0 && m[1] == "" && !own[strings.ToLower(m[2])] {
 			found = append(found, fmt.Sprintf("%s: it keeps writers out while it is built: CONCURRENTLY, in a file of its own without a transaction", statement))
 		}
 		m := altersOne.FindStringSubmatch(statement)
-		if m == nil || own[strings.ToLower(m[1])] {
+		if len(m) == 0 || own[strings.ToLower(m[1])] {
 			continue
 		}
 		for _, u := range unsafe {

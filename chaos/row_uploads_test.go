@@ -143,54 +143,5 @@ func (u *uploads) confirm(ctx context.Context, up upload) (status int, answer []
 	return u.call(ctx, http.MethodPost, "/"+up.ID+"/confirm", nil, nil)
 }
 
-func (u *uploads) poll(ctx context.Context, id string) (up upload, err error) {
-	status, answer, err := u.call(ctx, http.MethodGet, "/"+id, nil, &up)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("the poll was answered %d: %.300s", status, answer)
-	}
-	return up, err
-}
-
-// ended waits until an upload is over.
-func (u *uploads) ended(ctx context.Context, id string, within time.Duration) (up upload) {
-	u.run.t.Helper()
-	u.run.eventually(ctx, within, "upload "+id+" has ended", func(ctx context.Context) (bool, error) {
-		var err error
-		up, err = u.poll(ctx, id)
-		if err == nil && (up.Status == "pending" || up.Status == "processing") {
-			err = fmt.Errorf("it is %s with %d rows done", up.Status, up.Progress.RowsDone)
-		}
-		return err == nil, err
-	})
-	return up
-}
-
-// completes confirms an upload again and again until that is accepted, and
-// checks that it made n tasks, each once with its file.
-func (u *uploads) completes(ctx context.Context, up upload, n int, within time.Duration) {
-	u.run.t.Helper()
-	u.run.eventually(ctx, within, "upload "+up.ID+" is confirmed", func(ctx context.Context) (bool, error) {
-		status, answer, err := u.confirm(ctx, up)
-		if err == nil && status != http.StatusAccepted && status != http.StatusConflict {
-			err = fmt.Errorf("%d %.200s", status, answer)
-		}
-		return err == nil, err
-	})
-	u.made(ctx, u.ended(ctx, up.ID, within), n)
-}
-
-// made checks an upload that has ended.
-func (u *uploads) made(ctx context.Context, done upload, n int) {
-	u.run.t.Helper()
-	if done.Status != "completed" || done.SuccessCount != n || len(done.TaskIDs) != n {
-		u.run.Violate("I5: upload %s is %s (%s) with %d of %d rows; errors %.500s", done.ID, done.Status, done.Message, done.SuccessCount, n, done.Errors)
-		return
-	}
-	with := u.run.number(ctx, `SELECT count(DISTINCT f.id) FROM tasks t JOIN files f ON f.id = (t.input->'scan'->>'file_id')::uuid WHERE t.id = ANY($1)`, done.TaskIDs)
-	if with != n {
-		u.run.Violate("I8: %d of the %d tasks of upload %s have a file", with, n, done.ID)
-	}
-}
-
 // short is a text without line breaks for the story of a run.
 func short(s string) string { return strings.Join(strings.Fields(s), " ") }

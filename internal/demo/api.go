@@ -22,9 +22,7 @@ type api struct {
 	base     string
 	key      string
 	pipeline int64
-	// idempotency is sent as Idempotency-Key when it is set.
-	idempotency string
-	http        *http.Client
+	http     *http.Client
 }
 
 func newAPI(base, key string, pipelineID int64) *api {
@@ -35,13 +33,6 @@ func newAPI(base, key string, pipelineID int64) *api {
 func (a *api) session() *api {
 	jar, _ := cookiejar.New(nil) // fails never without options
 	return &api{base: a.base, pipeline: a.pipeline, http: &http.Client{Timeout: callTimeout, Jar: jar}}
-}
-
-// keyed is the same product for calls under an Idempotency-Key.
-func (a *api) keyed(key string) *api {
-	k := *a
-	k.idempotency = key
-	return &k
 }
 
 // refusal is an answer that is no success.
@@ -92,9 +83,6 @@ func (a *api) send(ctx context.Context, method, path string, in, out any) (bool,
 	}
 	if a.key != "" {
 		req.Header.Set("Authorization", "Bearer "+a.key)
-	}
-	if a.idempotency != "" {
-		req.Header.Set("Idempotency-Key", a.idempotency)
 	}
 	res, err := a.http.Do(req)
 	if err != nil {

@@ -23,9 +23,12 @@ import (
 )
 
 const (
-	// User is the superuser, Password its password, Database the one that is
-	// made for the product.
-	User, Password, Database = "postgres", "taskloom-chaos", "taskloom"
+	// User is the superuser.
+	User = "postgres"
+	// Password is the superuser's.
+	Password = "taskloom-chaos"
+	// Database is the one that is made for the product.
+	Database = "taskloom"
 
 	// startTime is how long a server may take to answer; replaying the log
 	// after an immediate stop takes the longest.
@@ -325,8 +328,8 @@ func account(t testing.TB) *syscall.Credential {
 
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }
