@@ -91,7 +91,7 @@ func TestAStepWithoutItsFenceIsFound(t *testing.T) {
 		t.Skip("builds the store's tests once more")
 	}
 	program := filepath.Join(t.TempDir(), "store.test")
-	run(t, stacktest.Root(t), nil, "go", "test", "-tags", "planted", "-c", "-o", program, "./internal/store")
+	run(t, stacktest.Root(t), []string{"CGO_ENABLED=0"}, "go", "test", "-trimpath", "-tags", "planted", "-c", "-o", program, "./internal/store")
 	play := func(bug planted.Bug) (string, error) {
 		cmd := exec.CommandContext(t.Context(), program, "-test.run", "^TestALateRunChangesNothing$", "-test.v")
 		cmd.Env = append(os.Environ(), "TASKLOOM_PLANTED="+string(bug))

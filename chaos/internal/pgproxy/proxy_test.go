@@ -206,10 +206,11 @@ func TestWhoCommitsCanBeKilledBeforeItKnows(t *testing.T) {
 	for _, where := range []pgproxy.Cut{pgproxy.Before, pgproxy.After} {
 		r := newRig(t)
 		c := connect(t, r.url)
-		var there []bool
-		r.proxy.CutNextThen(where, func() { there = append(there, r.has("x")) })
+		there := make(chan bool, 2)
+		r.proxy.CutNextThen(where, func() { there <- r.has("x") })
 		require.Error(t, ways["transaction"](t.Context(), c, "x"))
-		require.Equal(t, []bool{where == pgproxy.After}, there, where)
+		require.Equal(t, where == pgproxy.After, <-there, where)
+		require.Empty(t, there, "it is told once")
 		require.NoError(t, ways["transaction"](t.Context(), connect(t, r.url), "y"), "only the one")
 	}
 }
