@@ -11,6 +11,11 @@ export default defineConfig({
   forbidOnly: true,
   retries: 0,
   reporter: [['list']],
+  projects: [
+    { name: 'together', testIgnore: /drafts\.spec/ },
+    // It takes the server away, from everybody. E2E_ARGS="drafts.spec.ts --no-deps" runs it without the others.
+    { name: 'alone', testMatch: /drafts\.spec/, dependencies: ['together'] },
+  ],
   use: {
     baseURL: process.env.BASE_URL,
     viewport: { width: 1280, height: 800 },
