@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { body, getSettings, putSetting } from '@/api';
+import { body, putSetting } from '@/api';
+import { settingsQuery } from '@/features/account/settings';
 import { type Filters, parseFilters } from './filters';
 
 /** Filters under a name, kept for the person and the pipeline. */
@@ -32,11 +33,11 @@ export function withView(views: readonly View[], view: View): View[] {
 export function useViews(pipelineId: number) {
   const client = useQueryClient();
   const key = `views.tasks.${pipelineId}`;
-  const settings = useQuery({ queryKey: ['getSettings'], queryFn: () => body(getSettings()), staleTime: 60_000 });
-  const views = parseViews(settings.data?.settings[key]);
+  const settings = useQuery(settingsQuery);
+  const views = parseViews(settings.data?.[key]);
   const save = useMutation({
-    mutationFn: (next: View[]) => putSetting({ path: { key }, body: { value: next.length > 0 ? next : null } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['getSettings'] }),
+    mutationFn: (next: View[]) => body(putSetting({ path: { key }, body: { value: next.length > 0 ? next : null } })),
+    onSuccess: () => client.invalidateQueries({ queryKey: settingsQuery.queryKey }),
   });
   return {
     views,
