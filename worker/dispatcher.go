@@ -19,6 +19,9 @@ const (
 	lanes    = 4
 	laneTake = 50
 	laneWide = 8 // deliveries at once; all lanes: 32
+	// laneTime is how long after it was taken a row may still be sent: its lease
+	// ends after 20 s, and a call takes 5 s at most.
+	laneTime = 10 * time.Second
 
 	// An idle lane looks every 50 ms at first and every 250 ms later.
 	pollSoon = 50 * time.Millisecond
@@ -102,11 +105,16 @@ func (d *dispatcher) lane(ctx context.Context, take taker) {
 // became of them. It reports whether some had to be given back.
 func (d *dispatcher) batch(ctx context.Context, batch []store.Delivery) bool {
 	results := make([]result, len(batch))
+	taken := time.Now()
 	var g errgroup.Group
 	g.SetLimit(laneWide)
 	for i, row := range batch {
 		g.Go(func() error {
-			results[i] = d.one(ctx, row)
+			if time.Since(taken) > laneTime {
+				results[i] = result{outcome: heldBack}
+			} else {
+				results[i] = d.one(ctx, row)
+			}
 			return nil
 		})
 	}

@@ -291,6 +291,22 @@ func TestAStopSettlesWhatIsUnderWay(t *testing.T) {
 	})
 }
 
+// A batch takes longer than the lease of its rows when every call is slow: what
+// is old by then is given back, not sent while another dispatcher sends it.
+func TestASlowTemporalIsToldOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox()
+		for id := int64(1); id <= 300; id++ {
+			out.put(row(id, 2, pipeline.EventClaim))
+		}
+		b := newBench(t, out, &fakeRuns{slow: 4500 * time.Millisecond})
+		b.serve(2 * time.Minute)
+		require.Zero(t, out.left())
+		require.Equal(t, 300, len(b.runs.made()), "calls") //nolint:testifylint // not all of them in the message
+	})
+}
+
 func TestAnIdleDispatcherLooksSeldomAndWakesAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

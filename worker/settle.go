@@ -20,7 +20,7 @@ const (
 	delivered   outcome = "delivered"
 	settled     outcome = "settled"     // the run has ended and needs nothing more
 	restarted   outcome = "restarted"   // the run had ended too early
-	heldBack    outcome = "held_back"   // not tried: the breaker is open, or the worker stops
+	heldBack    outcome = "held_back"   // not tried: the breaker is open, the lease is old, or the worker stops
 	unavailable outcome = "unavailable" // Temporal or Postgres is away
 	refused     outcome = "refused"     // Temporal did not want it; kept, and logged
 )
