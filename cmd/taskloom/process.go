@@ -24,6 +24,10 @@ const flushTimeout = 5 * time.Second
 // the database before it is told to come again.
 const databasePatience = 2 * time.Second
 
+// statementTimeout ends what serve asks the database. A worker has statements
+// that add up all rows, and its steps have deadlines of their own.
+const statementTimeout = 30 * time.Second
+
 // process is what serve and worker have in common: settings, log, database,
 // Temporal, metrics and probes. Neither the database nor Temporal need be
 // there when it starts.
@@ -49,7 +53,11 @@ func (a *app) newProcess(ctx context.Context, name string, needs ...string) (*pr
 	if p.listener, err = listen(ctx, "METRICS_ADDR", c.MetricsAddr); err != nil {
 		return nil, err
 	}
-	p.store, err = store.Open(ctx, c.DatabaseURL.Reveal(), store.Options{MaxConns: c.DatabaseMaxConns, Patience: databasePatience})
+	options := store.Options{MaxConns: c.DatabaseMaxConns, Patience: databasePatience}
+	if name == "serve" {
+		options.StatementTimeout = statementTimeout
+	}
+	p.store, err = store.Open(ctx, c.DatabaseURL.Reveal(), options)
 	if err != nil {
 		return nil, errors.Join(err, p.listener.Close())
 	}

@@ -40,6 +40,9 @@ type Options struct {
 	MaxConns int32
 	// Patience bounds the wait for a connection; 0 waits as long as the caller.
 	Patience time.Duration
+	// StatementTimeout ends a statement that takes longer, so that one which
+	// nobody waits for any more does not keep its connection; 0 ends none.
+	StatementTimeout time.Duration
 }
 
 // Open makes a Store. It does not connect: the database may still be on its
@@ -53,7 +56,7 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 	if o.MaxConns > 0 {
 		cfg.MaxConns = o.MaxConns
 	}
-	harden(&cfg.ConnConfig.Config)
+	harden(&cfg.ConnConfig.Config, o.StatementTimeout)
 	cfg.MaxConnLifetimeJitter = cfg.MaxConnLifetime / 10
 	cfg.AfterConnect = readTimesAsUTC
 	g := &guard{patience: o.Patience}
@@ -78,16 +81,20 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // harden sets what the URL leaves open. target_session_attrs stays as given,
 // so that a list of hosts finds the primary after a failover.
-func harden(c *pgconn.Config) {
+func harden(c *pgconn.Config, statementTimeout time.Duration) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
 	c.DialFunc = dialer().DialContext
-	for name, value := range map[string]string{
+	params := map[string]string{
 		"application_name":                    "taskloom",
 		"idle_in_transaction_session_timeout": milliseconds(idleInTransaction),
 		"lock_timeout":                        milliseconds(lockTimeout),
-	} {
+	}
+	if statementTimeout > 0 {
+		params["statement_timeout"] = milliseconds(statementTimeout)
+	}
+	for name, value := range params {
 		if _, given := c.RuntimeParams[name]; !given {
 			c.RuntimeParams[name] = value
 		}

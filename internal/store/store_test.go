@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,6 +85,15 @@ func TestOpen(t *testing.T) {
 			require.NoError(t, st.Pool().QueryRow(t.Context(), "SHOW "+setting).Scan(&got))
 			require.Equal(t, want, got, setting)
 		}
+	})
+	t.Run("a statement that takes too long is ended, where that is asked for", func(t *testing.T) {
+		t.Parallel()
+		st, err := store.Open(t.Context(), dbtest.URL(t), store.Options{StatementTimeout: 50 * time.Millisecond})
+		require.NoError(t, err)
+		defer st.Close()
+		_, err = st.Pool().Exec(t.Context(), `SELECT pg_sleep(60)`)
+		require.ErrorContains(t, err, "57014")
+		require.NoError(t, st.Ping(t.Context()), "the connection is as good as before")
 	})
 }
 
