@@ -49,6 +49,9 @@ type Deps struct {
 	// logins for all processes; nil means that nothing is limited but the logins
 	// of this process.
 	Limits *limit.Limiter
+	// InFlight is how many requests of known callers are worked on at a time; 0
+	// means any number.
+	InFlight int
 	// Now and Rand are the clock and the randomness; nil means the system's.
 	Now  func() time.Time
 	Rand io.Reader
@@ -83,18 +86,18 @@ func New(d Deps) *API {
 	d = d.withDefaults()
 	bodies, cursors := edge.NewReader(), cursor.New(d.SecretKey)
 	r := chi.NewRouter()
-	observer := edge.NewObserver(d.Logger, d.Now, d.Metrics)
+	observer, gate := edge.NewObserver(d.Logger, d.Now, d.Metrics), edge.NewGate(d.InFlight, d.Now, d.Metrics)
 	r.Use(edge.Identify, observer.Middleware, edge.Harden(strings.HasPrefix(d.PublicURL, "https://")), middleware.GetHead)
 	r.NotFound(edge.NotFound)
 	r.MethodNotAllowed(edge.MethodNotAllowed(r))
 	r.Get("/healthz", healthy)
 	r.Get("/readyz", ready(d.Ready))
 	external := v1.Mount(r, v1.Deps{
-		Store: d.Store, Cursors: cursors, Bodies: bodies, BaseURL: d.PublicURL + v1.Prefix, Uploads: d.Uploads,
+		Store: d.Store, Cursors: cursors, Bodies: bodies, Gate: gate, BaseURL: d.PublicURL + v1.Prefix, Uploads: d.Uploads,
 		Limits: edge.NewLimits(d.Limits, d.Metrics), Proxies: d.TrustedProxies,
 	})
 	web := console.Mount(r, console.Deps{
-		Store: d.Store, Cursors: cursors, Bodies: bodies, Now: d.Now, Rand: d.Rand,
+		Store: d.Store, Cursors: cursors, Bodies: bodies, Gate: gate, Now: d.Now, Rand: d.Rand,
 		PublicURL: d.PublicURL, Proxies: d.TrustedProxies, Limits: d.Limits, Publish: d.Publish, Objects: d.Links, About: d.About,
 	})
 	if d.App == nil {

@@ -129,8 +129,10 @@ type Deps struct {
 	Store   Store
 	Cursors cursor.Codec
 	Bodies  *edge.Reader
-	Now     func() time.Time
-	Rand    io.Reader
+	// Gate bounds the requests that are worked on at a time; nil does not.
+	Gate *edge.Gate
+	Now  func() time.Time
+	Rand io.Reader
 	// PublicURL is the address at which browsers see the deployment.
 	PublicURL string
 	// Proxies are those whose word on the caller's address counts.
@@ -175,7 +177,7 @@ func Mount(root chi.Router, d Deps) huma.API {
 	root.Route(Prefix, func(r chi.Router) {
 		r.Use(edge.Private("Cookie"), edge.ShowProblems, sameOrigin(d.PublicURL), requireJSON, unchanged(a.cookie.name))
 		a.huma = humachi.New(r, a.config())
-		a.huma.UseMiddleware(a.authorize, a.refuseUnstorable, d.Bodies.Middleware(a.huma, storableBody))
+		a.huma.UseMiddleware(d.Gate.Middleware(a.huma), a.authorize, a.refuseUnstorable, d.Bodies.Middleware(a.huma, storableBody))
 		a.registerSession()
 		a.registerMe()
 		a.registerInfo()

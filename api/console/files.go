@@ -101,11 +101,11 @@ func (a *api) link(ctx context.Context, f store.File) (File, error) {
 	out := File{FileID: f.ID.String(), Name: f.Name, Size: f.Size, ContentType: f.ContentType}
 	d := blob.Download{Name: f.Name, ContentType: f.ContentType}
 	var err error
-	if out.DownloadURL, err = a.Objects.PresignGet(ctx, f.Key, d, linkLives); err != nil {
+	if out.DownloadURL, err = a.Objects.PresignGet(ctx, f.Key, d, linkLives+blob.LinkSlack); err != nil {
 		return out, err
 	}
 	d.Inline = true
-	out.URL, err = a.Objects.PresignGet(ctx, f.Key, d, linkLives)
+	out.URL, err = a.Objects.PresignGet(ctx, f.Key, d, linkLives+blob.LinkSlack)
 	return out, err
 }
 

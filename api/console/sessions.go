@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/password"
 )
@@ -103,6 +104,7 @@ func (a *api) changePassword(ctx context.Context, in *changePasswordInput) (*str
 	if err != nil {
 		return nil, err
 	}
+	edge.From(ctx).Leave() // passwords have a line of their own
 	ok, _, err := password.Check(ctx, in.Body.Current, user.PasswordHash)
 	if err != nil {
 		return nil, err

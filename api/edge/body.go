@@ -58,8 +58,14 @@ func (rd *Reader) read(w http.ResponseWriter, r *http.Request, limit int64, chec
 		discard(w, r, limit)
 		return Body{}, tooLarge(limit)
 	}
-	ticket := rd.budget.open(From(r.Context()).owner)
+	ex := From(r.Context())
+	ticket := rd.budget.open(ex.owner)
+	inside := ex.inside
+	ex.Leave()
 	data, err := readAll(w, r, limit, ticket)
+	if err == nil && inside {
+		err = ex.enter(r.Context())
+	}
 	if err == nil {
 		if bad := check(data); bad != nil {
 			err = fault.New(fault.InvalidRequest, "%s", bad)

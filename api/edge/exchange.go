@@ -20,8 +20,11 @@ type Exchange struct {
 	problems bool
 	// owner is whose share of the budget for bodies the request uses.
 	owner string
-	err   error
-	attrs []slog.Attr
+	// gate is whose place the request needs, and inside whether it has one.
+	gate   *Gate
+	inside bool
+	err    error
+	attrs  []slog.Attr
 }
 
 type exchangeKey struct{}

@@ -49,6 +49,8 @@ type Deps struct {
 	// caller's address counts.
 	Limits  *edge.Limits
 	Proxies edge.Proxies
+	// Gate bounds the requests that are worked on at a time; nil does not.
+	Gate *edge.Gate
 	// BaseURL is the public address of Prefix, for the document.
 	BaseURL string
 }
@@ -72,7 +74,7 @@ func Mount(root chi.Router, d Deps) huma.API {
 	root.Route(Prefix, func(r chi.Router) {
 		r.Use(edge.Private("Authorization", "X-API-Key"), a.limitOpen(r))
 		a.huma = humachi.New(r, config(d.BaseURL))
-		a.huma.UseMiddleware(a.authenticate)
+		a.huma.UseMiddleware(d.Gate.Middleware(a.huma), a.authenticate)
 		a.registerHealth()
 		a.registerWorkflow()
 		a.registerSchema()

@@ -320,6 +320,10 @@ func (l *live) slow() {
 	during := l.until("the pool is in use", func(s scrape) bool {
 		return s[`taskloom_db_connections{job="taskloom",instance="serve",state="acquired"}`] == "12"
 	})
+	for range 40 { // a few find a place, the others are turned away
+		call(l.plain, http.MethodGet, l.tasks()+"/"+strconv.FormatInt(task, 10), nil)
+	}
+	l.until("requests are turned away", over("taskloom_http_overload_refused_total", "", 10))
 	require.Eventually(l.t, func() bool {
 		var long bool
 		err := conn.QueryRow(ctx, `SELECT now() < clock_timestamp() - interval '2500 milliseconds'`).Scan(&long)
@@ -335,6 +339,7 @@ func (l *live) slow() {
 		l.fires(alert, before, after, some)
 	}
 	l.fires("CreateSlow", before, after, scale{"> 10", "> 0"})
+	l.fires("RequestsAreTurnedAway", before, after)
 }
 
 // quarantine moves nodes there, past the product.

@@ -1,0 +1,176 @@
+package edge
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// A burst is let in as work gets done: nobody is refused who is served within
+// the wait.
+func TestABurstWaitsItsTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(4, time.Now, nil)
+		var mu sync.Mutex
+		var most, inside int
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				ex := &Exchange{gate: g}
+				require.NoError(t, ex.enter(t.Context()))
+				defer ex.Leave()
+				mu.Lock()
+				inside++
+				most = max(most, inside)
+				mu.Unlock()
+				time.Sleep(20 * time.Millisecond) // of work: 100 take half a second
+				mu.Lock()
+				inside--
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+		require.Equal(t, 4, most)
+	})
+}
+
+// What comes faster than it can be done is refused soon, those who are let in
+// wait no longer, and the moment it is over everybody is let in again.
+func TestAnOverloadIsRefusedSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const work = 10 * time.Millisecond // four places: 400 a second
+		g := NewGate(4, time.Now, nil)
+		began := time.Now()
+		var mu sync.Mutex
+		var served, refused int
+		var longest time.Duration // of all who came when it lasted
+		var all sync.WaitGroup
+		for range 10 * 1200 { // ten seconds of three times as many
+			time.Sleep(time.Second / 1200)
+			all.Go(func() {
+				ex, came := &Exchange{gate: g}, time.Now()
+				err := ex.enter(t.Context())
+				mu.Lock()
+				defer mu.Unlock()
+				// The line that formed in the first second is gone a second later.
+				if came.Sub(began) > 2500*time.Millisecond {
+					longest = max(longest, time.Since(came))
+				}
+				if err != nil {
+					refused++
+					require.True(t, fault.Is(err, fault.Unavailable))
+					return
+				}
+				served++
+				mu.Unlock()
+				time.Sleep(work)
+				ex.Leave()
+				mu.Lock()
+			})
+		}
+		all.Wait()
+		require.LessOrEqual(t, longest, lastingWait)
+		require.InDelta(t, 4000, served, 200, "places stay busy")
+		require.Equal(t, 12000, served+refused)
+		ex := &Exchange{gate: g}
+		require.NoError(t, ex.enter(t.Context()))
+		ex.Leave()
+	})
+}
+
+// Who left while waiting takes no place.
+func TestACallerWhoLeavesTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	g := NewGate(1, time.Now, nil)
+	first := &Exchange{gate: g}
+	require.NoError(t, first.enter(t.Context()))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Error(t, (&Exchange{gate: g}).enter(gone))
+	first.Leave()
+	first.Leave() // twice is once
+	require.NoError(t, (&Exchange{gate: g}).enter(t.Context()))
+	require.False(t, g.places.TryAcquire(1))
+}
+
+type gatedInput struct{ Payload }
+
+type gatedOutput struct {
+	Body func(huma.Context)
+}
+
+// Neither a body that never ends nor an answer that nobody reads holds a place.
+func TestSlowCallersHoldNoPlace(t *testing.T) {
+	t.Parallel()
+	router := chi.NewRouter()
+	router.Use(Identify)
+	api := humachi.New(router, Config("test", "1", ""))
+	g, bodies := NewGate(1, time.Now, nil), NewReader()
+	api.UseMiddleware(g.Middleware(api))
+	known := []map[string][]string{{"key": {}}}
+	reading, writing := make(chan struct{}), make(chan struct{})
+	huma.Register(api, huma.Operation{OperationID: "send", Method: http.MethodPost, Path: "/send", Security: known},
+		func(ctx context.Context, in *gatedInput) (*struct{}, error) {
+			require.True(t, From(ctx).inside)
+			body, err := in.Read(bodies, MaxBody)
+			if err == nil {
+				require.True(t, From(ctx).inside, "the work is done in a place")
+			}
+			body.Close()
+			return nil, err
+		})
+	huma.Register(api, huma.Operation{OperationID: "get", Method: http.MethodGet, Path: "/get", Security: known},
+		func(context.Context, *struct{}) (*gatedOutput, error) {
+			return &gatedOutput{Body: func(ctx huma.Context) {
+				_ = ctx.BodyWriter()
+				close(writing)
+				<-ctx.Context().Done() // as a write that blocks
+			}}, nil
+		})
+	huma.Register(api, huma.Operation{OperationID: "health", Method: http.MethodGet, Path: "/health"},
+		func(context.Context, *struct{}) (*struct{}, error) { return nil, nil })
+	server := httptest.NewServer(router)
+	t.Cleanup(server.Close)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	call := func(method, path string, body io.Reader) int {
+		req, err := http.NewRequestWithContext(ctx, method, server.URL+path, body)
+		require.NoError(t, err)
+		res, err := server.Client().Do(req)
+		if err != nil {
+			return 0
+		}
+		defer func() { _ = res.Body.Close() }()
+		return res.StatusCode
+	}
+	pipe, w := io.Pipe()
+	go call(http.MethodPost, "/send", pipe)
+	go func() { defer close(reading); _, _ = w.Write([]byte(`{"a":`)) }()
+	<-reading
+	require.Equal(t, http.StatusNoContent, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
+	go call(http.MethodGet, "/get", nil)
+	<-writing
+	require.Equal(t, http.StatusNoContent, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
+
+	require.True(t, g.places.TryAcquire(1)) // all places are taken now
+	require.Equal(t, http.StatusServiceUnavailable, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
+	require.Equal(t, http.StatusNoContent, call(http.MethodGet, "/health", nil))
+	g.places.Release(1)
+	require.NoError(t, w.Close())
+}
