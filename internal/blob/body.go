@@ -108,18 +108,28 @@ func (b *body) close() (complete bool, err error) {
 	return b.complete, b.err
 }
 
+// pace is how many bytes of an answer must come while a transfer may stand
+// still: a store that gives one now and then is none to wait for.
+const pace = 64 << 10
+
 // stallWatch ends a context when nothing has moved for a while. A nil one
 // watches nothing.
 type stallWatch struct {
 	timer  *time.Timer
 	after  time.Duration
 	cancel context.CancelCauseFunc
+
+	// For answers, whose reader takes pauses: what is left of after, since when
+	// bytes are asked for, and how many came.
+	left time.Duration
+	from time.Time
+	came int
 }
 
 // watchStall makes a context that ends with errStalled; stop must be called.
 func watchStall(ctx context.Context, after time.Duration) (context.Context, *stallWatch) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &stallWatch{after: after, cancel: cancel}
+	w := &stallWatch{after: after, left: after, from: time.Now(), cancel: cancel}
 	w.timer = time.AfterFunc(after, func() { cancel(errStalled) })
 	return ctx, w
 }
@@ -130,8 +140,21 @@ func (w *stallWatch) moved() {
 	}
 }
 
-// pause stops the clock until the next move: nobody asks for bytes.
-func (w *stallWatch) pause() { w.timer.Stop() }
+// ask starts the clock where it stopped: bytes are asked for.
+func (w *stallWatch) ask() {
+	w.from = time.Now()
+	w.timer.Reset(w.left)
+}
+
+// pause stops the clock until bytes are asked for again. So many came, and once
+// they are enough the clock begins anew.
+func (w *stallWatch) pause(n int) {
+	w.timer.Stop()
+	w.left = max(0, w.left-time.Since(w.from))
+	if w.came += n; w.came >= pace {
+		w.came, w.left = 0, w.after
+	}
+}
 
 func (w *stallWatch) stop() {
 	w.timer.Stop()

@@ -37,6 +37,9 @@ func translate(ctx context.Context, doing string, err error) error {
 	because := fmt.Errorf("%s: %w", doing, err)
 	code := errorCode(err)
 	switch status := statusOf(err); {
+	case code == "RequestTimeTooSkewed": // and the SDK's own correction did not help
+		return fault.New(fault.Unavailable, "this server's clock and the object store's differ by more than the store allows; an operator "+
+			"must synchronise both").Because(because).After(tryAgain)
 	case status == http.StatusNotFound && code != "NoSuchBucket":
 		return fault.New(fault.NotFound, "the object is not in the object store").Because(because)
 	case status == http.StatusPreconditionFailed || status == http.StatusRequestedRangeNotSatisfiable:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,6 +157,56 @@ func TestWhatIsSlowButMovesIsWaitedFor(t *testing.T) {
 
 	err = s.Put(t.Context(), key, zipType, pieces*piece, from(time.Second))
 	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
+}
+
+func TestAStoreThatGivesNextToNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	m := meddle(t)
+	want := someBytes(1 << 20)
+	key, o := stored(t, m.store, want)
+	m.start()
+	m.after = func(n int64, res *http.Response) {
+		if n == 1 {
+			slow := res.Body
+			res.Body = io.NopCloser(readerFunc(func(p []byte) (int, error) {
+				<-time.After(10 * time.Millisecond)
+				return slow.Read(p[:1])
+			}))
+		}
+	}
+	begun := time.Now()
+	require.True(t, bytes.Equal(want, content(t, m.store.Reader(t.Context(), key, o), 0, o.Size)))
+	require.EqualValues(t, 2, m.requests.Load())
+	require.Less(t, time.Since(begun), 5*time.Second)
+}
+
+func TestARefusalWithoutEndIsNotKept(t *testing.T) {
+	t.Parallel()
+	m := meddle(t)
+	key, o := stored(t, m.store, []byte("content"))
+	var sent atomic.Int64
+	m.before = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusBadGateway)
+		junk := bytes.Repeat([]byte("<garbage/>"), 1000)
+		for {
+			n, err := w.Write(junk)
+			if sent.Add(int64(n)); err != nil {
+				return true
+			}
+		}
+	}
+	for name, call := range map[string]func() error{
+		"stream": func() error { _, err := m.store.Reader(t.Context(), key, o).Stream(0, 7); return err },
+		"list":   func() error { _, err := m.store.List(t.Context(), "", ""); return err },
+		"put":    func() error { return m.store.Put(t.Context(), key, zipType, 1, bytes.NewReader([]byte("x"))) },
+	} {
+		m.start()
+		sent.Store(0)
+		err := call()
+		require.Equal(t, fault.Unavailable, fault.KindOf(err), "%s: %v", name, err)
+		require.Less(t, sent.Load(), int64(100<<20), name)
+	}
 }
 
 func TestAStreamGoesOnWhereItBroke(t *testing.T) {

@@ -10,6 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
+// LinkSlack is how long a link that works for minutes only must live on top: the
+// server that signs it may have a clock that is so far behind the store's.
+const LinkSlack = 5 * time.Minute
+
 // PresignPut makes a link under which one object can be put for a while, with
 // exactly this content type. It asks nobody.
 func (s *Store) PresignPut(ctx context.Context, key, contentType string, lives time.Duration) (string, error) {

@@ -88,9 +88,9 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // read reads what there is, and notes when there is no more.
 func (s *stream) read(p []byte) int {
-	s.stalled.moved()
+	s.stalled.ask()
 	n, err := s.body.Read(p)
-	s.stalled.pause()
+	s.stalled.pause(n)
 	s.off, s.left, s.brought = s.off+int64(n), s.left-int64(n), s.brought+int64(n)
 	if s.brought >= progress {
 		s.broken = 0
@@ -118,7 +118,7 @@ func (s *stream) open() error {
 		Bucket: &r.store.config.Bucket, Key: &r.key, IfMatch: &r.is.ETag,
 		Range: aws.String(fmt.Sprintf("bytes=%d-%d", s.off, s.off+s.left-1)),
 	}, impatient) // again tries again
-	stalled.pause()
+	stalled.pause(pace) // the answer has begun
 	if err != nil {
 		err = translate(r.ctx, "get "+r.key, stallCause(ctx, err))
 		stalled.stop()

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -11,6 +12,7 @@ const (
 	headerTimeout = 30 * time.Second
 	idleConns     = 64 // as many files are in flight at a time, at most
 	copyBuffer    = 64 << 10
+	errorBytes    = 64 << 10
 )
 
 // transport is the way to the object store, whose address an operator sets. It
@@ -34,5 +36,15 @@ func newTransport() transport {
 	}}
 }
 
-// Do sends a request for the SDK.
-func (t transport) Do(r *http.Request) (*http.Response, error) { return t.RoundTrip(r) }
+// Do sends a request for the SDK, which keeps the body of a refusal in memory:
+// no more of it is given than an error can have to say.
+func (t transport) Do(r *http.Request) (*http.Response, error) {
+	res, err := t.RoundTrip(r)
+	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, errorBytes), res.Body}
+	}
+	return res, err
+}
