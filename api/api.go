@@ -110,7 +110,7 @@ func New(d Deps) *API {
 		r.Method(http.MethodGet, "/*", d.App)
 	}
 	return &API{
-		Handler:  otelhttp.NewHandler(r, "http"),
+		Handler:  gate.Shed("/api/", otelhttp.NewHandler(r, "http")),
 		External: external.OpenAPI(), Console: web.OpenAPI(),
 	}
 }

@@ -3,6 +3,8 @@ package edge
 import (
 	"context"
 	"io"
+	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +23,9 @@ const (
 	burstWait   = time.Second
 	lasting     = time.Second
 	lastingWait = 20 * time.Millisecond
+	// longestLine is how many wait at a time at most. While a line lasts, it is as
+	// many as are let in.
+	longestLine = 1024
 )
 
 // Gate bounds how many requests are worked on at a time, so that more of them
@@ -29,7 +34,10 @@ const (
 // they send a body or read an answer, so slow callers keep nobody out.
 type Gate struct {
 	places *semaphore.Weighted
+	size   int64
 	now    func() time.Time
+	// waiting is how many stand in line.
+	waiting atomic.Int64
 	// free is when somebody last found a place without waiting, in nanoseconds
 	// since 1970.
 	free    atomic.Int64
@@ -42,7 +50,7 @@ func NewGate(places int, now func() time.Time, reg prometheus.Registerer) *Gate 
 	if places <= 0 {
 		return nil
 	}
-	g := &Gate{places: semaphore.NewWeighted(int64(places)), now: now, refused: prometheus.NewCounter(prometheus.CounterOpts{
+	g := &Gate{places: semaphore.NewWeighted(int64(places)), size: int64(places), now: now, refused: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "taskloom_http_overload_refused_total",
 		Help: "Requests that were refused because too many others were being answered, in requests.",
 	})}
@@ -60,16 +68,54 @@ func (g *Gate) enter(ctx context.Context) error {
 		return nil
 	}
 	wait := burstWait
-	if g.now().UnixNano()-g.free.Load() > lasting.Nanoseconds() {
+	if g.lasts() {
 		wait = lastingWait
 	}
+	g.waiting.Add(1)
+	defer g.waiting.Add(-1)
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if g.places.Acquire(waiting, 1) == nil {
 		return nil
 	}
 	g.refused.Inc()
-	return fault.New(fault.Unavailable, "too many requests at a time; try again in a moment").After(time.Second)
+	return fault.New(fault.Unavailable, turnedAway).After(time.Second)
+}
+
+const turnedAway = "too many requests at a time; try again in a moment"
+
+// lasts reports whether requests have been waiting without a pause for a while.
+func (g *Gate) lasts() bool { return g.now().UnixNano()-g.free.Load() > lasting.Nanoseconds() }
+
+// full reports whether the line is so long that nobody new has a chance.
+func (g *Gate) full() bool {
+	n := g.waiting.Load()
+	return n >= longestLine || n >= g.size && g.lasts()
+}
+
+// Shed stands before everything else and answers those who have no chance at
+// once, at a fraction of what any other answer costs: when most of what comes
+// must be refused, refusing is most of the work. Such a request leaves no log
+// line and no trace, only the count.
+func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
+	if g == nil {
+		return next
+	}
+	body := []byte(`{"error":"` + string(fault.Unavailable) + `","message":"` + turnedAway + `"}` + "\n")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !g.full() || !strings.HasPrefix(r.URL.Path, prefix) || r.URL.Path == prefix+"v1/health" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		g.refused.Inc()
+		h := w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Retry-After", "1")
+		h.Set("X-Content-Type-Options", "nosniff")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write(body) // who left misses the answer
+	})
 }
 
 // Middleware lets requests of operations that know their callers in one by one.

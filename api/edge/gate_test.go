@@ -93,6 +93,54 @@ func TestAnOverloadIsRefusedSoon(t *testing.T) {
 	})
 }
 
+// While an overload lasts, who has no chance is answered before anything is done
+// for them, and whoever needs no place is not touched.
+func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(2, time.Now, nil)
+		reached := 0
+		h := g.Shed("/api/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			reached++
+			w.WriteHeader(http.StatusOK)
+		}))
+		get := func(path string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+			return w
+		}
+		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code)
+		inside := []*Exchange{{gate: g}, {gate: g}}
+		for _, ex := range inside {
+			require.NoError(t, ex.enter(t.Context()))
+		}
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() { _ = (&Exchange{gate: g}).enter(t.Context()) })
+		}
+		synctest.Wait()
+		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code, "a burst may wait")
+		all.Wait()
+		time.Sleep(lasting)
+		for range 2 {
+			all.Go(func() { _ = (&Exchange{gate: g}).enter(t.Context()) })
+		}
+		synctest.Wait()
+		refused := get("/api/v1/workflows")
+		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
+		require.Equal(t, "1", refused.Header().Get("Retry-After"))
+		require.JSONEq(t, `{"error":"service_unavailable","message":"`+turnedAway+`"}`, refused.Body.String())
+		require.Equal(t, http.StatusOK, get("/api/v1/health").Code)
+		require.Equal(t, http.StatusOK, get("/healthz").Code)
+		all.Wait()
+		for _, ex := range inside {
+			ex.Leave()
+		}
+		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code)
+		require.Equal(t, 5, reached)
+	})
+}
+
 // Who left while waiting takes no place.
 func TestACallerWhoLeavesTakesNoPlace(t *testing.T) {
 	t.Parallel()
