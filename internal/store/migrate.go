@@ -22,23 +22,38 @@ const versionTable = "public.schema_version"
 // lock). A schema that is already newer is left alone: migrations expand
 // before they contract, so this binary works on it.
 func Migrate(ctx context.Context, databaseURL string) (from, to int32, err error) {
-	conn, err := pgx.Connect(ctx, databaseURL)
+	files, err := migrations()
+	if err != nil {
+		return 0, 0, err
+	}
+	return MigrateFiles(ctx, databaseURL, files)
+}
+
+// MigrateFiles is Migrate with other files than the product's: with those of a
+// version to come, say.
+func MigrateFiles(ctx context.Context, databaseURL string, files fs.FS) (from, to int32, err error) {
+	config, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read the address of the database: %w", err)
+	}
+	// For the whole connection: tern resets all settings after each migration.
+	config.RuntimeParams["lock_timeout"] = milliseconds(migrateLockTimeout)
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return 0, 0, translate(fmt.Errorf("connect: %w", err))
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
 	// Two first migrations would race for the version table itself, which tern
 	// makes before it takes its lock.
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext('taskloom migrate'))`); err != nil {
-		return 0, 0, fmt.Errorf("lock migrations: %w", err)
+	// Whoever is before us takes as long as it takes.
+	for _, sql := range []string{`SET lock_timeout = 0`, `SELECT pg_advisory_lock(hashtext('taskloom migrate'))`, `RESET lock_timeout`} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return 0, 0, fmt.Errorf("lock migrations: %w", err)
+		}
 	}
 	m, err := migrate.NewMigrator(ctx, conn, versionTable)
 	if err != nil {
 		return 0, 0, fmt.Errorf("prepare migrations: %w", err)
-	}
-	files, err := migrations()
-	if err != nil {
-		return 0, 0, err
 	}
 	if err := m.LoadMigrations(files); err != nil {
 		return 0, 0, fmt.Errorf("load migrations: %w", err)
@@ -50,7 +65,7 @@ func Migrate(ctx context.Context, databaseURL string) (from, to int32, err error
 	if from >= to {
 		return from, from, nil
 	}
-	if err := migratePatiently(ctx, conn, m); err != nil {
+	if err := migratePatiently(ctx, m); err != nil {
 		return from, from, fmt.Errorf("migrate: %w", err)
 	}
 	return from, to, nil
@@ -58,25 +73,25 @@ func Migrate(ctx context.Context, databaseURL string) (from, to int32, err error
 
 const (
 	// migrateLockTimeout is how long a migration stands in the way of everybody
-	// who comes after it, while it waits for a lock that somebody holds.
-	migrateLockTimeout = 2 * time.Second
+	// who comes after it, while it waits for a lock that somebody holds. It is
+	// less than Postgres' deadlock_timeout, 1 s: when it and a request wait for
+	// each other, it is the migration that gives up.
+	migrateLockTimeout = 500 * time.Millisecond
 	// migratePause lets those through, and migrateTries bounds the attempts:
 	// five minutes.
 	migratePause = time.Second
-	migrateTries = 100
+	migrateTries = 200
 )
 
 // migratePatiently does not block a running product behind a lock that a long
-// transaction holds: it gives up its place in the queue and tries again. Each
-// migration is a transaction, so one that gave up left nothing.
-func migratePatiently(ctx context.Context, conn *pgx.Conn, m *migrate.Migrator) error {
-	if _, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false)`, milliseconds(migrateLockTimeout)); err != nil {
-		return err
-	}
+// transaction holds: it gives up its place in the queue and tries again, as it
+// does when it and the product wait for each other. Each migration is a
+// transaction, so one that gave up left nothing.
+func migratePatiently(ctx context.Context, m *migrate.Migrator) error {
 	for try := 1; ; try++ {
 		err := m.Migrate(ctx)
 		pg, ok := errors.AsType[*pgconn.PgError](err)
-		if !ok || pg.Code != codeLockTimeout || try == migrateTries {
+		if !ok || pg.Code != codeLockTimeout && pg.Code != codeDeadlock || try == migrateTries {
 			return err
 		}
 		select {

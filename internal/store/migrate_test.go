@@ -25,10 +25,12 @@ func TestMigrateDoesNotBlockTheProduct(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 		return conn
 	}
-	// Back to before the last migration, which refers to users.
+	// Back to before the migration that refers to users.
 	holder, other, watcher := connect(), connect(), connect()
 	for _, sql := range []string{
-		`DROP TABLE task_files CASCADE`, `UPDATE public.schema_version SET version = 5`, `BEGIN`, `LOCK TABLE users IN ROW EXCLUSIVE MODE`,
+		`DROP TABLE task_files, task_lag CASCADE`, `DROP FUNCTION task_lags, task_lags_no_more CASCADE`,
+		`ALTER TABLE outbox DROP COLUMN leased_until`, `CREATE INDEX tasks_lagging ON tasks (updated_at) WHERE applied_seq < seq`,
+		`UPDATE public.schema_version SET version = 5`, `BEGIN`, `LOCK TABLE users IN ROW EXCLUSIVE MODE`,
 	} {
 		_, err := holder.Exec(t.Context(), sql)
 		require.NoError(t, err)

@@ -1,0 +1,58 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// TestEveryMigrationGivesUpItsPlace migrates two steps at once, of which the
+// second needs what somebody holds: it lets others through, as a first one does.
+func TestEveryMigrationGivesUpItsPlace(t *testing.T) {
+	t.Parallel()
+	url := dbtest.EmptyURL(t)
+	files := fstest.MapFS{
+		"0001_held.sql":  {Data: []byte(`CREATE TABLE held (n int)`)},
+		"0002_other.sql": {Data: []byte(`CREATE TABLE other (n int)`)},
+	}
+	_, _, err := store.MigrateFiles(t.Context(), url, files)
+	require.NoError(t, err)
+	files["0003_alter_other.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE other ADD COLUMN m int`)}
+	files["0004_alter_held.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE held ADD COLUMN m int`)}
+
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(t.Context(), url)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+		return conn
+	}
+	exec := func(conn *pgx.Conn, statements ...string) {
+		t.Helper()
+		for _, sql := range statements {
+			_, err := conn.Exec(t.Context(), sql)
+			require.NoError(t, err)
+		}
+	}
+	holder, reader, watcher := connect(), connect(), connect()
+	exec(holder, `BEGIN`, `LOCK TABLE held IN ROW EXCLUSIVE MODE`)
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := store.MigrateFiles(t.Context(), url, files)
+		done <- err
+	}()
+	require.Eventually(t, func() bool {
+		var n int
+		err := watcher.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'held'::regclass`).Scan(&n)
+		return err == nil && n > 0
+	}, 20*time.Second, 10*time.Millisecond, "the migration does not wait")
+	exec(reader, `SET lock_timeout = '8s'`, `SELECT count(*) FROM held`)
+	exec(holder, `COMMIT`)
+	require.NoError(t, <-done)
+}
