@@ -43,10 +43,21 @@ func (s *Store) RepairCounts(ctx context.Context, apply bool) ([]Repaired, error
 		// snapshot; commands add to the same table meanwhile, and lose nothing.
 		rows, _ := tx.Query(ctx, `INSERT INTO count_changes (pipeline_id, version_id, what, n) `+driftSQL+` RETURNING pipeline_id, version_id, what, n`)
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByName[kept])
+		if err != nil {
+			return err
+		}
 		for _, k := range found {
 			note("pipeline %d version %d: the count of %s changes by %+d", k.PipelineID, k.VersionID, k.What, k.N)
+			var orgID int64
+			if err := tx.QueryRow(ctx, `SELECT org_id FROM pipelines WHERE id = $1`, k.PipelineID).Scan(&orgID); err != nil {
+				return err
+			}
+			if err := audit(ctx, tx, orgID, nil, "pipeline.repair", object("pipeline", k.PipelineID),
+				map[string]any{"version": k.VersionID, "count": k.What, "by": k.N}); err != nil {
+				return err
+			}
 		}
-		return err
+		return nil
 	})
 }
 
@@ -80,7 +91,7 @@ func (s *Store) RepairUploads(ctx context.Context, apply bool) ([]Repaired, erro
 }
 
 // RepairOutbox deletes outbox rows that nobody can deliver, because their task
-// is not there.
+// is not there. It stands in no audit log: whose they were went with the task.
 func (s *Store) RepairOutbox(ctx context.Context, apply bool) ([]Repaired, error) {
 	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
 		rows, _ := tx.Query(ctx, `DELETE FROM outbox o WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.id = o.task_id) RETURNING task_id, seq`)
@@ -102,12 +113,15 @@ func (s *Store) RepairRun(ctx context.Context, taskID int64, apply bool) ([]Repa
 			return err
 		}
 		n, err := t.ring(ctx, tx)
-		if err == nil && n == 0 {
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
 			note("task %d: its run will be told already", taskID)
-		} else if err == nil {
-			note("task %d: its run is told to look at the journal, where %d of %d events are applied", taskID, t.AppliedSeq, t.Seq)
+			return nil
 		}
-		return err
+		note("task %d: its run is told to look at the journal, where %d of %d events are applied", taskID, t.AppliedSeq, t.Seq)
+		return audit(ctx, tx, t.OrgID, nil, "run.repair", object("task", t.ID), map[string]any{"seq": t.Seq, "applied_seq": t.AppliedSeq})
 	})
 }
 
