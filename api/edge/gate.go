@@ -20,8 +20,8 @@ import (
 // to come again at once: a line that does not get shorter only makes everybody
 // late (controlled delay, as in Maurer, "Fail at Scale", ACM Queue 2015).
 const (
-	burstWait   = time.Second
-	lasting     = time.Second
+	burstWait   = 100 * time.Millisecond
+	lasting     = 500 * time.Millisecond
 	lastingWait = 20 * time.Millisecond
 	// longestLine is how many wait at a time at most. While a line lasts, it is as
 	// many as are let in.

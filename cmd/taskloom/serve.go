@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -18,10 +19,6 @@ import (
 const (
 	// bodyTimeout lets a caller on a slow line send the largest body.
 	bodyTimeout = 5 * time.Minute
-	// placesPerConn is how many requests are worked on at a time for each
-	// connection to the database: enough to keep all of them busy while others
-	// decode and encode, few enough that each gets through quickly.
-	placesPerConn = 2
 	// drainTimeout is how long requests have to finish after DRAIN_DELAY,
 	// metricsTimeout how long the last scrape has after that.
 	drainTimeout   = 25 * time.Second
@@ -61,7 +58,7 @@ func (a *app) serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: api.New(api.Deps{
 			Store: p.store, Logger: p.log, SecretKey: p.config.Key(), PublicURL: p.config.PublicURL,
-			TrustedProxies: p.config.Proxies(), Limits: limits, InFlight: placesPerConn * int(p.config.DatabaseMaxConns), Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
+			TrustedProxies: p.config.Proxies(), Limits: limits, InFlight: cmp.Or(p.config.RequestsAtOnce, int(p.config.DatabaseMaxConns)), Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
 			Uploads: p.uploads(), Links: p.links(), App: webApp,
 			About: console.About{
 				Version: buildVersion().Version, TemporalUIURL: p.config.TemporalUIURL, TemporalNamespace: p.config.TemporalNamespace,

@@ -314,13 +314,13 @@ func (l *live) slow() {
 	call(l.person, http.MethodPost, l.claimPath(), map[string]string{"role": "contributor"})
 	call(l.person, http.MethodPut, path+"/draft", draft)
 	call(l.person, http.MethodPost, path+"/submit", map[string]any{"values": map[string]any{"answer": "2", "confident": true}})
-	for range 12 {
+	for range 6 { // as many as there are connections, and so places
 		call(l.plain, http.MethodGet, l.tasks()+"/"+strconv.FormatInt(task, 10), nil)
 	}
 	during := l.until("the pool is in use", func(s scrape) bool {
 		return s[`taskloom_db_connections{job="taskloom",instance="serve",state="acquired"}`] == "12"
 	})
-	for range 40 { // a few find a place, the others are turned away
+	for range 40 { // which are turned away
 		call(l.plain, http.MethodGet, l.tasks()+"/"+strconv.FormatInt(task, 10), nil)
 	}
 	l.until("requests are turned away", over("taskloom_http_overload_refused_total", "", 10))

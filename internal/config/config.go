@@ -27,6 +27,9 @@ type Config struct {
 	DatabaseURL Secret `env:"DATABASE_URL"`
 	// DatabaseMaxConns bounds the connections of the process.
 	DatabaseMaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16"`
+	// RequestsAtOnce bounds the requests that serve works on at a time; 0 is one
+	// for each connection to the database.
+	RequestsAtOnce int `env:"REQUESTS_AT_ONCE" envDefault:"0"`
 	// TemporalAddress is host:port. TLS, API key and the rest are the
 	// variables of Temporal's envconfig; see Temporal.
 	TemporalAddress   string `env:"TEMPORAL_ADDRESS"`
@@ -144,6 +147,9 @@ func (c Config) check(p *problems) {
 	if c.DatabaseMaxConns < 1 || c.DatabaseMaxConns > 1000 {
 		p.add("DATABASE_MAX_CONNS", "must be between 1 and 1000")
 	}
+	if c.RequestsAtOnce < 0 {
+		p.add("REQUESTS_AT_ONCE", "must not be negative; 0 is one for each connection to the database")
+	}
 	if _, err := parseProxies(c.TrustedProxies); err != nil {
 		p.add("TRUSTED_PROXIES", "%s; write networks separated by commas, such as 10.0.0.0/8,fd00::/8", err)
 	}
@@ -235,6 +241,8 @@ func (p *problems) parse(err error) {
 		switch {
 		case errors.As(e, &one) && one.Name == "DatabaseMaxConns":
 			p.add("DATABASE_MAX_CONNS", "must be a whole number")
+		case errors.As(e, &one) && one.Name == "RequestsAtOnce":
+			p.add("REQUESTS_AT_ONCE", "must be a whole number")
 		case errors.As(e, &one) && one.Name == "DrainDelay":
 			p.add("DRAIN_DELAY", "must be a time span such as 5s")
 		case errors.As(e, &one) && uploadVariables[one.Name] != "": // its check tells
