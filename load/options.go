@@ -30,6 +30,7 @@ type options struct {
 	runs     string
 	sizes    []int
 	n        int
+	lean     bool
 }
 
 // archiveShape is how many files of which size an archive has.
@@ -63,6 +64,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.StringVar(&o.runs, "runs", "at_creation", "when the runs of new tasks begin: at_creation or on_first_claim")
 	sizes := fs.String("sizes", "1000,100000,1000000", "growth: numbers of tasks, rising, with commas between them")
 	fs.IntVar(&o.n, "n", 200, "cost: tasks that are worked through")
+	fs.BoolVar(&o.lean, "lean", false, "cost: without the indexes of Temporal's visibility that nobody uses")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

@@ -95,7 +95,7 @@ func (r *run) lookAtProcesses(add func(name, unit string, v float64)) {
 }
 
 // watched are the tables that work changes.
-var watched = []string{"tasks", "task_nodes", "task_events", "submissions", "drafts", "outbox", "sessions", "api_keys", "idempotency_keys"}
+var watched = []string{"tasks", "task_nodes", "task_events", "submissions", "drafts", "task_lag", "outbox", "sessions", "api_keys", "idempotency_keys"}
 
 func (r *run) lookAtRows(ctx context.Context, add func(name, unit string, v float64)) error {
 	rows, err := r.pool.Query(ctx, `SELECT relname, n_dead_tup, n_live_tup, pg_table_size(relid), pg_indexes_size(relid)
@@ -150,8 +150,7 @@ func (r *run) backlog(ctx context.Context) (b backlog, err error) {
 	err = r.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
 		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox),
 		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox WHERE priority < 9),
-		(SELECT count(*) FROM tasks WHERE applied_seq < seq),
-		(SELECT coalesce(now() - min(updated_at), interval '0') FROM tasks WHERE applied_seq < seq)`).
+		(SELECT count(*) FROM task_lag), (SELECT coalesce(now() - min(since), interval '0') FROM task_lag)`).
 		Scan(&b.rows, &b.oldest, &b.urgent, &b.lagging, &b.lagged)
 	return b, err
 }

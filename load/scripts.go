@@ -61,18 +61,35 @@ func (r *run) wind(ctx context.Context, stop context.CancelFunc, g *sync.WaitGro
 	return ctx.Err()
 }
 
+// usual is the length of a script that plays all of what goes on beside it: a
+// shorter one plays its share, since the runs of 70,000 new tasks would
+// otherwise be all that happens in it.
+const usual = 30 * time.Minute
+
+// shareOf is how much of n belongs into a script's length, at least one.
+func (r *run) shareOf(n int) int {
+	return max(1, int(float64(n)*min(1, float64(r.dur)/float64(usual))+0.5))
+}
+
 // beside starts creations and archives at shares of a script's length: several
 // at the same time.
 func (r *run) beside(ctx context.Context, g *sync.WaitGroup) {
 	b := makeBodies(true)
-	r.stream(ctx, g, scriptTimes(r.dur, 0.3, 0.6, 0.85), func(due time.Time) {
-		var all sync.WaitGroup
-		for c := range creatorCount {
-			all.Go(func() { r.create(ctx, due, c, "create-5000", b.small) })
-		}
-		all.Wait()
+	creations := r.shareOf(3 * creatorCount)
+	for _, at := range []float64{0.3, 0.6, 0.85} {
+		together := min(creatorCount, creations)
+		creations -= together
+		r.stream(ctx, g, scriptTimes(r.dur, at), func(due time.Time) {
+			var all sync.WaitGroup
+			for c := range together {
+				all.Go(func() { r.create(ctx, due, c, "create-5000", b.small) })
+			}
+			all.Wait()
+		})
+	}
+	r.stream(ctx, g, scriptTimes(r.dur, []float64{0.45, 0.75}[:r.shareOf(2)]...), func(due time.Time) {
+		r.create(ctx, due, 0, "create-32mb", b.large)
 	})
-	r.stream(ctx, g, scriptTimes(r.dur, 0.45, 0.75), func(due time.Time) { r.create(ctx, due, 0, "create-32mb", b.large) })
 	r.stream(ctx, g, scriptTimes(r.dur, 0.25), func(time.Time) {
 		var both sync.WaitGroup
 		for seed := range uint64(2) {

@@ -22,10 +22,10 @@ type Queue struct {
 	Pipeline        string `json:"pipeline"`
 	Status          string `json:"status" enum:"ACTIVE,PAUSED"`
 	Role            string `json:"role" enum:"contributor,reviewer"`
-	Available       int    `json:"available" doc:"What the caller could claim now, without what is kept for them; 1000 means that or more."`
-	Returned        int    `json:"returned" doc:"What is kept for the caller: work that came back to them. 1000 means that or more."`
+	Available       int    `json:"available" doc:"What the caller could claim now, without what is kept for them; 100 means that or more."`
+	Returned        int    `json:"returned" doc:"What is kept for the caller: work that came back to them. 100 means that or more."`
 	Mine            int    `json:"mine" doc:"What the caller holds."`
-	ClaimedByOthers int    `json:"claimed_by_others" doc:"1000 means that or more."`
+	ClaimedByOthers int    `json:"claimed_by_others" doc:"100 means that or more."`
 }
 
 type queuesOutput struct {
@@ -45,7 +45,7 @@ type QueueState struct {
 // QueueReason is one cause why work is not there for the caller.
 type QueueReason struct {
 	Code    string     `json:"code" enum:"paused,claimed,reserved,own_work,skipped,held,upstream,escalated,done,no_tasks"`
-	Count   int        `json:"count" doc:"How many nodes, or tasks with done; 1000 means that or more."`
+	Count   int        `json:"count" doc:"How many nodes, or tasks with done; 100 means that or more."`
 	Message string     `json:"message" doc:"For people."`
 	NextAt  *time.Time `json:"next_at,omitempty" doc:"When the first of them may become free by itself: with claimed and reserved."`
 }

@@ -134,12 +134,17 @@ func takeIn(ctx context.Context, q querier, sql string, args ...any) (*Claim, er
 	if planted.Enabled && planted.Is(planted.ClaimUnlocked) {
 		sql = unlocked(sql)
 	}
-	rows, _ := q.Query(ctx, sql, args...)
-	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Claim])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // an empty queue is no error
-	}
-	return c, err
+	var c *Claim
+	b := &pgx.Batch{}
+	genericPlan(b)
+	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		c, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Claim])
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // an empty queue is no error
+		}
+		return err
+	})
+	return c, q.SendBatch(ctx, b).Close()
 }
 
 // claimsOpen explains an empty answer: nil when the pipeline is ACTIVE and

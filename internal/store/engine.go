@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -127,15 +126,7 @@ func scanEvent(row pgx.CollectableRow) (pipeline.Event, error) {
 
 // lockAnyTask locks a task by its id alone.
 func lockAnyTask(ctx context.Context, tx pgx.Tx, taskID int64) (*lockedTask, error) {
-	var orgID, pipelineID int64
-	err := tx.QueryRow(ctx, `SELECT org_id, pipeline_id FROM tasks WHERE id = $1`, taskID).Scan(&orgID, &pipelineID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, taskNotFound(taskID)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return lockTask(ctx, tx, orgID, pipelineID, taskID)
+	return lockOne(ctx, tx, taskID, lockTaskSQL+` WHERE id = $1 FOR UPDATE`, taskID)
 }
 
 // loadNodes reads the node states in the graph's order.
@@ -216,6 +207,9 @@ type StepResult struct {
 	Seq        int64       `json:"seq"`
 	Status     task.Status `json:"status"`
 	Deadlines  []Deadline  `json:"deadlines,omitempty"`
+	// Now is the database's clock, where there are deadlines: others may have
+	// another time.
+	Now time.Time `json:"now,omitzero"`
 }
 
 // Deadline is when a node's lease or time limit ends, by the database's clock.
@@ -309,15 +303,16 @@ func (s *Store) writeChanges(ctx context.Context, tx pgx.Tx, t *lockedTask, chan
 
 // result reads where the locked task's rows stand.
 func (t *lockedTask) result(ctx context.Context, tx pgx.Tx) (StepResult, error) {
-	rows, _ := tx.Query(ctx, `SELECT key, lease_expires_at, CASE WHEN status IN ('available', 'claimed') THEN sla_at END
+	var now time.Time
+	rows, _ := tx.Query(ctx, `SELECT key, lease_expires_at, CASE WHEN status IN ('available', 'claimed') THEN sla_at END, clock_timestamp()
 		FROM task_nodes WHERE task_id = $1 AND status IN ('available', 'claimed')
 			AND (lease_expires_at IS NOT NULL OR sla_at IS NOT NULL) ORDER BY key`, t.ID)
 	deadlines, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Deadline, error) {
 		var d Deadline
 		var lease, sla *time.Time
-		err := row.Scan(&d.Node, &lease, &sla)
+		err := row.Scan(&d.Node, &lease, &sla, &now)
 		d.LeaseEnds, d.SLAEnds = orZero(lease), orZero(sla)
 		return d, err
 	})
-	return StepResult{AppliedSeq: t.AppliedSeq, Seq: t.Seq, Status: t.Status, Deadlines: deadlines}, err
+	return StepResult{AppliedSeq: t.AppliedSeq, Seq: t.Seq, Status: t.Status, Deadlines: deadlines, Now: now}, err
 }

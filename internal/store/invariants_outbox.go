@@ -19,17 +19,16 @@ var outboxInvariants = []Invariant{
 		scope:  ofWhole,
 		sql: `SELECT o.task_id, 'task ' || o.task_id || ' event ' || o.seq || ': waits since ' || date_trunc('second', o.created_at) || ', tried ' || o.attempts ||
 				' times' || CASE o.last_error WHEN '' THEN '' ELSE ', last error: ' || left(o.last_error, 100) END
-			FROM outbox o WHERE o.seq <> 1 AND (o.next_attempt_at < now() - $3::interval OR o.attempts > 0 AND o.created_at < now() - 5 * $3::interval)
+			FROM outbox o WHERE o.seq <> 1 AND (greatest(o.next_attempt_at, o.leased_until) < now() - $3::interval OR o.attempts > 0 AND o.created_at < now() - 5 * $3::interval)
 				AND $3::interval > interval '0' AND o.seq = (SELECT min(p.seq) FROM outbox p WHERE p.task_id = o.task_id)
 				AND EXISTS (SELECT FROM worker_heartbeats h WHERE h.temporal_ok AND h.at > now() - interval '6 seconds')`,
 	},
 	{
 		Name: "events-on-the-way", Promise: "I6", Heal: healRun,
-		Says:  "a task that lags for three minutes has what its run must hear of in the outbox",
-		scope: ofWhole,
+		Says: "a task that lags for three minutes has what its run must hear of in the outbox",
 		sql: `SELECT t.id, 'task ' || t.id || ': ' || t.applied_seq || ' of ' || t.seq || ' events are applied, nothing more is on its way, since ' ||
 				date_trunc('second', t.updated_at)
-			FROM tasks t WHERE t.applied_seq < t.seq AND t.updated_at <= now() - 3 * $3::interval
+			FROM tasks t WHERE t.id > $1 AND t.id <= $2 AND t.applied_seq < t.seq AND t.updated_at <= now() - 3 * $3::interval
 				AND NOT EXISTS (SELECT FROM outbox o WHERE o.task_id = t.id)`,
 	},
 	{

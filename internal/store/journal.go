@@ -28,12 +28,16 @@ type lockedTask struct {
 }
 
 const lockTaskSQL = `SELECT id, org_id, pipeline_id, version_id, status, held, touched, seq, applied_seq
-	FROM tasks WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 FOR UPDATE`
+	FROM tasks`
 
 // lockTask locks a task of the organization and pipeline; NotFound when there
 // is none.
 func lockTask(ctx context.Context, tx pgx.Tx, orgID, pipelineID, taskID int64) (*lockedTask, error) {
-	rows, _ := tx.Query(ctx, lockTaskSQL, taskID, orgID, pipelineID)
+	return lockOne(ctx, tx, taskID, lockTaskSQL+` WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 FOR UPDATE`, taskID, orgID, pipelineID)
+}
+
+func lockOne(ctx context.Context, tx pgx.Tx, taskID int64, sql string, args ...any) (*lockedTask, error) {
+	rows, _ := tx.Query(ctx, sql, args...)
 	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[lockedTask])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, taskNotFound(taskID)

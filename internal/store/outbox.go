@@ -51,7 +51,8 @@ type Delivery struct {
 
 // TakeOutbox leases up to n rows that are due, people's commands before bulk
 // starts. Only the oldest row of each task is given out, so a task's events
-// arrive in order however many dispatchers there are.
+// arrive in order however many dispatchers there are. A lease is in no index:
+// the rows that dispatchers have in their hands are few, and passed over.
 func (s *Store) TakeOutbox(ctx context.Context, n int) ([]Delivery, error) {
 	return s.takeOutbox(ctx, n, math.MaxInt16)
 }
@@ -64,11 +65,11 @@ func (s *Store) TakeUrgentOutbox(ctx context.Context, n int) ([]Delivery, error)
 func (s *Store) takeOutbox(ctx context.Context, n, lowest int) ([]Delivery, error) {
 	rows, _ := s.pool.Query(ctx, `WITH due AS (
 			SELECT o.id FROM outbox o
-			WHERE o.next_attempt_at <= now() AND o.priority <= $3
+			WHERE o.next_attempt_at <= now() AND o.priority <= $3 AND (o.leased_until IS NULL OR o.leased_until <= now())
 				AND o.seq = (SELECT min(p.seq) FROM outbox p WHERE p.task_id = o.task_id)
 			ORDER BY o.priority, o.next_attempt_at, o.id LIMIT $1 FOR UPDATE OF o SKIP LOCKED
 		), taken AS (
-			UPDATE outbox o SET next_attempt_at = now() + $2::interval, attempts = o.attempts + 1
+			UPDATE outbox o SET leased_until = now() + $2::interval, attempts = o.attempts + 1
 			FROM due WHERE o.id = due.id
 			RETURNING o.id, o.topic, o.task_id, o.seq, o.priority, o.attempts, o.created_at
 		)
@@ -103,14 +104,14 @@ func (s *Store) DoneOutbox(ctx context.Context, ids []int64) error {
 
 // RetryOutbox lets a row wait before its next attempt and notes the cause.
 func (s *Store) RetryOutbox(ctx context.Context, id int64, in time.Duration, cause string) error {
-	_, err := s.pool.Exec(ctx, `UPDATE outbox SET next_attempt_at = now() + $2::interval, last_error = left($3, 500) WHERE id = $1`,
+	_, err := s.pool.Exec(ctx, `UPDATE outbox SET next_attempt_at = now() + $2::interval, leased_until = NULL, last_error = left($3, 500) WHERE id = $1`,
 		id, in, strings.ReplaceAll(strings.ToValidUTF8(cause, "?"), "\x00", "?"))
 	return translate(err)
 }
 
 // GiveBackOutbox makes rows due at once, as if they had not been taken.
 func (s *Store) GiveBackOutbox(ctx context.Context, ids []int64) error {
-	_, err := s.pool.Exec(ctx, `UPDATE outbox SET next_attempt_at = now(), attempts = greatest(attempts - 1, 0) WHERE id = ANY($1)`, ids)
+	_, err := s.pool.Exec(ctx, `UPDATE outbox SET leased_until = NULL, attempts = greatest(attempts - 1, 0) WHERE id = ANY($1)`, ids)
 	return translate(err)
 }
 
@@ -127,6 +128,6 @@ func (s *Store) OutboxStats(ctx context.Context) (OutboxStats, error) {
 	var st OutboxStats
 	err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
 		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox),
-		(SELECT count(*) FROM tasks WHERE applied_seq < seq)`).Scan(&st.Rows, &st.Oldest, &st.Lagging)
+		(SELECT count(*) FROM task_lag)`).Scan(&st.Rows, &st.Oldest, &st.Lagging)
 	return st, translate(err)
 }

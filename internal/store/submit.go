@@ -109,12 +109,7 @@ func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error
 		if err := keepFiles(ctx, tx, c, h.files); err != nil {
 			return err
 		}
-		if err := t.leaveNode(ctx, tx, c.Node, h.to, seq, h.reason); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `UPDATE task_nodes SET actor = $3, skipped = $4 WHERE task_id = $1 AND key = $2`,
-			c.TaskID, c.Node, c.UserID, h.event.Skipped)
-		if err != nil {
+		if err := t.handInNode(ctx, tx, h, seq); err != nil {
 			return err
 		}
 		out = Submitted{ClaimID: c.ID, TaskID: c.TaskID, Node: c.Node, Seq: seq}
@@ -129,6 +124,15 @@ func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error
 		return Submitted{}, err
 	}
 	return s.withUndo(ctx, c, out, at), nil
+}
+
+// handInNode moves the node of the locked task that was handed in, and notes by
+// whom: leaveNode and this in one update, since each writes all indexes anew.
+func (t *lockedTask) handInNode(ctx context.Context, tx pgx.Tx, h handIn, seq int64) error {
+	_, err := tx.Exec(ctx, `UPDATE task_nodes SET status = $3, claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL,
+			reserved_for = NULL, reserved_until = NULL, last_seq = $4, reason = $5, actor = $6, skipped = $7
+		WHERE task_id = $1 AND key = $2`, t.ID, h.event.Node, h.to, seq, h.reason, h.event.Actor, h.event.Skipped)
+	return err
 }
 
 // withUndo adds to a receipt until when it can be undone. A receipt that

@@ -69,8 +69,9 @@ const (
 		coalesce(now() - (SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < $2
 			ORDER BY priority, next_attempt_at, id LIMIT $1) u), interval '0')`
 
-	vitalsLagSQL = `SELECT count(*), coalesce(max(seq - applied_seq), 0), coalesce(now() - min(updated_at), interval '0')
-		FROM (SELECT seq, applied_seq, updated_at FROM tasks WHERE applied_seq < seq ORDER BY updated_at LIMIT $1) l`
+	vitalsLagSQL = `SELECT count(*), coalesce(max((SELECT t.seq - t.applied_seq FROM tasks t WHERE t.id = l.task_id)), 0),
+			coalesce(now() - min(l.since), interval '0')
+		FROM (SELECT task_id, since FROM task_lag ORDER BY since LIMIT $1) l`
 
 	vitalsWorkersSQL = `SELECT q, count(*), count(*) FILTER (WHERE h.temporal_ok)
 		FROM worker_heartbeats h CROSS JOIN unnest(h.queues) AS q

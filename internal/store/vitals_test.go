@@ -54,11 +54,11 @@ func TestVitalsReadByIndex(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.exec(`INSERT INTO tasks (org_id, pipeline_id, version_id, n_total, n_pending, input, seq, applied_seq)
-		SELECT $1, $2, $3, 1, 1, '{}', 5, CASE WHEN i % 1000 = 0 THEN 4 ELSE 5 END FROM generate_series(1, 50000) i`, b.OrgID, b.PipelineID, b.VersionID)
+		SELECT $1, $2, $3, 1, 1, '{}', 5, CASE WHEN i % 4 = 0 THEN 4 ELSE 5 END FROM generate_series(1, 50000) i`, b.OrgID, b.PipelineID, b.VersionID)
 	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) SELECT 'task_event', id, 5, CASE WHEN id % 100 = 0 THEN 0 ELSE 9 END FROM tasks`)
 	b.exec(`INSERT INTO uploads (id, org_id, pipeline_id, created_by, status, object_key, derived, expires_at, finished_at)
 		SELECT gen_random_uuid(), $1, $2, 1, 'completed', 'k', true, now(), now() FROM generate_series(1, 20000)`, b.OrgID, b.PipelineID)
-	for _, table := range []string{"tasks", "outbox", "uploads"} {
+	for _, table := range []string{"tasks", "task_lag", "outbox", "uploads"} {
 		b.exec(`ANALYZE ` + table)
 	}
 	for name, c := range map[string]struct {
@@ -66,7 +66,7 @@ func TestVitalsReadByIndex(t *testing.T) {
 		args    []any
 		indexes []string
 	}{
-		"lag":     {store.VitalsLagSQL, []any{store.VitalsLimit}, []string{"tasks_lagging"}},
+		"lag":     {store.VitalsLagSQL, []any{store.VitalsLimit}, []string{"task_lag_since", "tasks_pkey"}},
 		"uploads": {store.VitalsUploadsSQL, []any{store.VitalsLimit}, []string{"uploads_processing"}},
 		"outbox":  {store.VitalsOutboxSQL, []any{store.VitalsLimit, 9}, []string{"outbox_pkey", "outbox_due"}},
 	} {

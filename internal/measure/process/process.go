@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -27,6 +28,7 @@ var ErrEnded = errors.New("the process has ended")
 // Process is a program that is started, and may be started again.
 type Process struct {
 	Name, Path string
+	Dir        string // where it runs; here when empty
 	Args, Env  []string
 	Log        string // the file that its output is added to
 
@@ -36,7 +38,25 @@ type Process struct {
 }
 
 // Start starts it. The log is added to.
-func (p *Process) Start() error {
+func (p *Process) Start() error { return p.start(nil, nil) }
+
+// StartPiped starts it and returns its input and its output; the log has only
+// what it writes to standard error.
+func (p *Process) StartPiped() (in io.WriteCloser, out io.ReadCloser, err error) {
+	inRead, inWrite, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	outRead, outWrite, err := os.Pipe()
+	if err != nil {
+		return nil, nil, errors.Join(err, inRead.Close(), inWrite.Close())
+	}
+	err = p.start(inRead, outWrite)
+	err = errors.Join(err, inRead.Close(), outWrite.Close()) // the process has its own
+	return inWrite, outRead, err
+}
+
+func (p *Process) start(in, out *os.File) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -45,7 +65,10 @@ func (p *Process) Start() error {
 	}
 	defer log.Close() // the process has its own
 	cmd := exec.CommandContext(context.Background(), p.Path, p.Args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = p.Env, log, log
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.Env, p.Dir, log, log
+	if in != nil {
+		cmd.Stdin, cmd.Stdout = in, out
+	}
 	// In a group of its own, so that Ctrl-C reaches it through us alone.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -75,23 +98,35 @@ func (p *Process) Pid() int {
 	}
 }
 
-// Kill is kill -9; it returns when the process is gone.
+// Done is closed when the present run has ended; nil when there was none.
+func (p *Process) Done() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done
+}
+
+// Kill is kill -9 of it and of all that it has started; it returns when the
+// process is gone.
 func (p *Process) Kill() { p.end(syscall.SIGKILL) }
 
 // Stop asks the process to end and waits until it has. Stopping twice is fine.
 func (p *Process) Stop() { p.end(syscall.SIGTERM) }
 
 func (p *Process) end(s syscall.Signal) {
-	if p.Pid() == 0 {
+	pid := p.Pid()
+	if pid == 0 {
 		return
+	}
+	if s == syscall.SIGKILL {
+		_ = syscall.Kill(-pid, s)
 	}
 	_ = p.cmd.Process.Signal(s)
 	select {
 	case <-p.done:
 	case <-time.After(StopTimeout):
-		_ = p.cmd.Process.Kill()
-		<-p.done
 	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // whatever is left of its group
+	<-p.done
 }
 
 // Complain adds the end of the log to an error.

@@ -969,11 +969,11 @@ export type PublishRequest = {
 
 export type Queue = {
     /**
-     * What the caller could claim now, without what is kept for them; 1000 means that or more.
+     * What the caller could claim now, without what is kept for them; 100 means that or more.
      */
     available: number;
     /**
-     * 1000 means that or more.
+     * 100 means that or more.
      */
     claimed_by_others: number;
     /**
@@ -986,7 +986,7 @@ export type Queue = {
     project: string;
     project_id: number;
     /**
-     * What is kept for the caller: work that came back to them. 1000 means that or more.
+     * What is kept for the caller: work that came back to them. 100 means that or more.
      */
     returned: number;
     role: 'contributor' | 'reviewer';
@@ -1003,7 +1003,7 @@ export type QueueList = {
 export type QueueReason = {
     code: 'paused' | 'claimed' | 'reserved' | 'own_work' | 'skipped' | 'held' | 'upstream' | 'escalated' | 'done' | 'no_tasks';
     /**
-     * How many nodes, or tasks with done; 1000 means that or more.
+     * How many nodes, or tasks with done; 100 means that or more.
      */
     count: number;
     /**

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { queuesQuery } from '@/features/home/queries';
-
-const countMost = 1000;
+import { most } from '@/features/home/queues';
 
 /** What the person could do now, as it is printed; undefined for nothing. */
 export function useWorkCount(): string | undefined {
@@ -9,5 +8,5 @@ export function useWorkCount(): string | undefined {
   if (!data) return undefined;
   const n = data.queues.reduce((sum, q) => sum + q.available + q.returned + q.mine, 0);
   if (n === 0) return undefined;
-  return n >= countMost ? '1000+' : String(n);
+  return most(n);
 }

@@ -1,10 +1,10 @@
 import type { Queue } from '@/api';
 
 /** The server counts no further. */
-const countMost = 1000;
+const countMost = 100;
 
 export function most(n: number): string {
-  return n >= countMost ? '1,000+' : String(n);
+  return n >= countMost ? `${countMost}+` : String(n);
 }
 
 /** What the person could do or go on with. */

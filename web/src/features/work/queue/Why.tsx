@@ -1,5 +1,6 @@
 import { Badge, Group, List, Text } from '@mantine/core';
 import type { QueueReason } from '@/api';
+import { most } from '@/features/home/queues';
 import { Ago } from '@/ui/Ago';
 
 /** Why there is not more in a queue: each reason in words, with its number and when it ends by itself. */
@@ -11,7 +12,7 @@ export function Why({ reasons }: { reasons: readonly QueueReason[] }) {
           <Group gap="xs" wrap="nowrap" align="flex-start">
             {r.count > 0 && (
               <Badge variant="light" color="gray" miw={36} tt="none">
-                {r.count >= 1000 ? '1,000+' : r.count}
+                {most(r.count)}
               </Badge>
             )}
             <Text size="sm" ta="start">
