@@ -20,9 +20,7 @@ import (
 type Store interface {
 	activities.TaskStore
 	Outbox
-	// Reconcile rings tasks that lag without anybody on the way to tell them,
-	// at most limit of them, and returns how many.
-	Reconcile(ctx context.Context, limit int) (int, error)
+	reconcileStore
 	// Pulse makes the worker's heartbeat.
 	Pulse(workerID string) *store.Pulse
 	activities.UploadStore

@@ -13,8 +13,8 @@ import (
 )
 
 // The dispatcher works in lanes, so that one slow call does not hold up the
-// rest. The first lane takes no bulk starts, which wait for their rate: what
-// people do never stands behind them.
+// rest. Only the first lane takes bulk starts as well: what people do never
+// stands behind them here, and inside Temporal not behind more than eight.
 const (
 	lanes    = 4
 	laneTake = 50
@@ -57,9 +57,9 @@ func newDispatcher(d Deps, b *gobreaker.CircuitBreaker[outcome], missed chan<- s
 func (d *dispatcher) run(ctx context.Context) {
 	var g errgroup.Group
 	for i := range lanes {
-		take := d.outbox.TakeOutbox
+		take := d.outbox.TakeUrgentOutbox
 		if i == 0 {
-			take = d.outbox.TakeUrgentOutbox
+			take = d.outbox.TakeOutbox
 		}
 		g.Go(func() error { d.lane(ctx, take); return nil })
 	}

@@ -38,12 +38,14 @@ func (p *pulse) Stop(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (p *pulse) Reconcile(context.Context, int) (int, error) {
+func (p *pulse) Reconcile(context.Context, int, ...int64) ([]int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rounds++
-	return 3, p.fail
+	return []int64{1, 2, 3}, p.fail
 }
+
+func (*pulse) StillLagging(context.Context, []int64) ([]int64, error) { return nil, nil }
 
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
@@ -73,7 +75,7 @@ func TestReconciler(t *testing.T) {
 		p := &pulse{}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Second)
 		defer cancel()
-		reconciler{store: p, every: 15 * time.Second, log: slog.New(slog.DiscardHandler), metrics: m}.run(ctx)
+		(&reconciler{store: p, every: 15 * time.Second, log: slog.New(slog.DiscardHandler), metrics: m}).run(ctx)
 		require.Equal(t, 4, p.rounds)
 		require.InDelta(t, 12, value(t, m.rung), 0)
 	})

@@ -98,7 +98,7 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 	feeders.Go(func() error { relabel(feeding, d, missed); return nil })
 	feeders.Go(func() error { newUploadLane(d, breaker, m).run(feeding); return nil })
 	feeders.Go(func() error {
-		reconciler{store: d.Store, every: d.ReconcileEvery, log: d.Logger, metrics: m}.run(feeding)
+		(&reconciler{store: d.Store, every: d.ReconcileEvery, log: d.Logger, metrics: m}).run(feeding)
 		return nil
 	})
 	if d.Objects != nil {

@@ -3,57 +3,74 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// Times after which the reconciler looks at a task.
+// Times after which the reconciler looks at a task. One that lags is rung soon
+// enough for all to be well again within a minute after a fault, the
+// reconciler's rounds included.
 const (
-	lagBeforeRing      = 60 * time.Second
+	lagBeforeRing      = 30 * time.Second
 	deadlineBeforeRing = 5 * time.Minute
 )
 
 // Reconcile heals what was lost on the way and tidies up: it rings the runs of
 // tasks and uploads that lag, frees nodes that were kept for somebody who did
 // not come, drops stored answers past their time, and adds kept counts up. It
-// returns how many runs of tasks it rang; each costs one outbox row.
-func (s *Store) Reconcile(ctx context.Context, limit int) (int, error) {
+// returns the tasks whose runs it rang, at most limit and none of except; each
+// costs one outbox row.
+func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error) {
+	if err := s.fromTheFuture(ctx, limit); err != nil {
+		return nil, translate(err)
+	}
 	if err := s.freeReservations(ctx, limit); err != nil {
-		return 0, translate(err)
+		return nil, translate(err)
 	}
 	if err := s.dropOldAnswers(ctx); err != nil {
-		return 0, translate(err)
+		return nil, translate(err)
 	}
 	if _, err := s.RingStuckUploads(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
-	n, err := s.ringLagging(ctx, limit)
+	rung, err := s.ringLagging(ctx, limit, except)
 	if err != nil {
-		return n, translate(err)
+		return nil, translate(err)
 	}
 	if err := s.checkCounts(ctx); err != nil {
-		return n, err
+		return rung, err
 	}
-	return n, translate(s.foldCounts(ctx))
+	return rung, translate(s.foldCounts(ctx))
 }
 
-// ringLagging rings tasks with events that nobody applied for a minute, and
-// with leases and time limits that ran out five minutes ago.
-func (s *Store) ringLagging(ctx context.Context, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, `INSERT INTO outbox (topic, task_id, seq, priority)
+// StillLagging returns those of the tasks to which nothing has happened since
+// they were rung.
+func (s *Store) StillLagging(ctx context.Context, ids []int64) ([]int64, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT id FROM tasks WHERE id = ANY($1) AND applied_seq < seq AND updated_at < now() - $2::interval`,
+		ids, lagBeforeRing)
+	out, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	return out, translate(err)
+}
+
+// ringLagging rings tasks with events that nobody applied for half a minute,
+// and with leases and time limits that ran out five minutes ago.
+func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]int64, error) {
+	rows, _ := s.pool.Query(ctx, `INSERT INTO outbox (topic, task_id, seq, priority)
 		SELECT 'task_sync', r.id, 0, 5 FROM (
-			(SELECT t.id FROM tasks t WHERE t.applied_seq < t.seq AND t.updated_at < now() - $1::interval
-				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = t.id) ORDER BY t.updated_at LIMIT $3)
+			(SELECT g.task_id AS id FROM task_lag g WHERE g.since < now() - $1::interval AND g.task_id <> ALL($4)
+				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = g.task_id) ORDER BY g.since LIMIT $3)
 			UNION
 			SELECT l.task_id FROM pipelines p CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
 				CROSS JOIN LATERAL (SELECT n.task_id FROM task_nodes n WHERE n.pipeline_id = p.id AND n.kind = k.kind
-					AND n.status = 'claimed' AND n.lease_expires_at < now() - $2::interval
+					AND n.status = 'claimed' AND n.lease_expires_at < now() - $2::interval AND n.task_id <> ALL($4)
 					AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)
 					ORDER BY n.lease_expires_at LIMIT $3) l
 			UNION
 			(SELECT n.task_id FROM task_nodes n WHERE n.sla_at < now() - $2::interval AND n.sla_at IS NOT NULL
-				AND n.status IN ('available', 'claimed')
+				AND n.status IN ('available', 'claimed') AND n.task_id <> ALL($4)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id) ORDER BY n.sla_at LIMIT $3)
-		) r LIMIT $3 ON CONFLICT DO NOTHING`, lagBeforeRing, deadlineBeforeRing, limit)
-	return int(tag.RowsAffected()), err
+		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`, lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...)) // never NULL
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
 // freeReservations puts returned nodes that nobody came for into the queue.

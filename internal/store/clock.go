@@ -1,0 +1,33 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// farthestAttempt is longer than a delivery is ever put off.
+const farthestAttempt = 7 * time.Minute
+
+// fromTheFuture makes due what a database clock that stepped back left in the
+// future, where it would wait until the clock is there again: a row that was
+// never tried is due from its beginning, no attempt is put off for longer than
+// farthestAttempt, and no lease of a row is longer than outboxLease. A clock
+// steps back when somebody sets it, or when a server takes over whose clock is
+// behind. It looks at a few rows at the ends of an index only.
+func (s *Store) fromTheFuture(ctx context.Context, limit int) error {
+	_, err := s.pool.Exec(ctx, `WITH ahead AS (
+			SELECT f.id FROM generate_series(0, 9) AS p(priority) CROSS JOIN LATERAL (
+				(SELECT id FROM outbox WHERE priority = p.priority AND next_attempt_at > now() + interval '1 second'
+					AND (attempts = 0 OR next_attempt_at > now() + $1::interval) ORDER BY next_attempt_at DESC LIMIT $3)
+				UNION
+				SELECT id FROM (SELECT id, leased_until FROM outbox WHERE priority = p.priority ORDER BY next_attempt_at, id LIMIT $3) AS head
+					WHERE leased_until > now() + $2::interval) f
+		) UPDATE outbox o SET next_attempt_at = least(o.next_attempt_at, now()), leased_until = NULL FROM ahead WHERE o.id = ahead.id`,
+		farthestAttempt, outboxLease+time.Second, limit)
+	if err != nil {
+		return err
+	}
+	_, err = s.pool.Exec(ctx, `UPDATE uploads SET ring_at = now() WHERE ring_at > now() + interval '1 second'
+		AND (ring_attempts = 0 OR ring_at > now() + $1::interval)`, farthestAttempt)
+	return err
+}

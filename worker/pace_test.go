@@ -1,0 +1,71 @@
+package worker
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// round plays one round: of those pending the given ones still lag, and as many
+// tasks as may be rung are.
+func round(p *ringPace, now time.Time, next *int64, lagging int, stuck func(id int64) bool) (rung int) {
+	var still []int64
+	for _, id := range p.pending() {
+		if stuck(id) {
+			still = append(still, id)
+		}
+	}
+	p.learn(still, now)
+	var ids []int64
+	for range min(p.limit(), lagging) {
+		*next++
+		ids = append(ids, *next)
+	}
+	p.rang(ids, now)
+	return len(ids)
+}
+
+func TestRingsDoubleWhileTheyHelp(t *testing.T) {
+	t.Parallel()
+	p, now, next := &ringPace{}, time.Unix(0, 0), int64(0)
+	var got []int
+	for range 5 {
+		got = append(got, round(p, now, &next, 1<<20, func(int64) bool { return false }))
+		now = now.Add(15 * time.Second)
+	}
+	require.Equal(t, []int{200, 400, 800, 1000, 1000}, got)
+	require.LessOrEqual(t, len(p.pending()), ringsAtMost)
+}
+
+// Where ringing does not help, it takes ever less from those that work.
+func TestRingsHalveWhileTheyDoNotHelp(t *testing.T) {
+	t.Parallel()
+	p, now, next := &ringPace{}, time.Unix(0, 0), int64(0)
+	var got []int
+	for range 8 {
+		got = append(got, round(p, now, &next, 1<<20, func(int64) bool { return true }))
+		now = now.Add(15 * time.Second)
+	}
+	require.Equal(t, []int{200, 100, 50, 25, 12, 10, 10, 10}, got)
+	require.Less(t, len(p.pending()), 100, "after a minute they may be rung again")
+	// And it comes back when it helps again, a round without any in between.
+	for range 5 {
+		round(p, now, &next, 5, func(int64) bool { return false })
+		round(p, now, &next, 0, func(int64) bool { return false })
+		now = now.Add(15 * time.Second)
+	}
+	require.Greater(t, p.limit(), 100)
+}
+
+func TestWhoWasRungIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	p, now := &ringPace{}, time.Unix(0, 0)
+	require.Empty(t, p.pending())
+	p.rang([]int64{3, 1}, now)
+	require.Equal(t, []int64{1, 3}, p.pending())
+	p.learn([]int64{1}, now.Add(15*time.Second))
+	require.Equal(t, []int64{1}, p.pending(), "3 moved")
+	p.learn([]int64{1}, now.Add(ringAgainAfter))
+	require.Empty(t, p.pending())
+}
