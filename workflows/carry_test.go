@@ -38,7 +38,7 @@ func carried(t *testing.T) workflows.Carried {
 			},
 		},
 		Holders: []activities.Holder{{Node: "left", Claim: "c", User: 7}},
-		Known:   9, Label: workflows.TaskPaused, Misses: 3,
+		Known:   9, Label: workflows.TaskPaused, Misses: 3, Ahead: time.Minute,
 	}
 }
 

@@ -102,16 +102,34 @@ func TestATimeLimitEscalates(t *testing.T) {
 	require.Equal(t, []string{workflows.TaskEscalated, workflows.TaskActive}, labels)
 }
 
-// A clock of Temporal that runs ahead of the database's makes the run early:
-// it asks again, at growing distances, and does not spin.
-func TestClocksThatDisagreeDoNotSpin(t *testing.T) {
+// A database whose clock is ahead of Temporal's or behind it: its deadlines are
+// met when they are due all the same, each at one try.
+func TestClocksMayDisagree(t *testing.T) {
+	for _, off := range []time.Duration{10 * time.Minute, -10 * time.Minute} {
+		t.Run(off.String(), func(t *testing.T) {
+			x := newDesk(t, solveAndCheck())
+			temporals := x.now
+			x.now = func() time.Time { return temporals().Add(off) }
+			x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+			x.at(time.Minute+leaseTime-time.Second, func() { x.requireNode("solve", task.NodeClaimed) })
+			x.at(time.Minute+leaseTime+time.Second, func() {
+				x.requireNode("solve", task.NodeAvailable)
+				require.Equal(t, 1, x.called("CheckDeadlines"))
+				x.finish()
+			})
+			require.Equal(t, task.Finished, x.run().Status)
+		})
+	}
+}
+
+// A database whose clock steps back makes the run early: it asks again, at
+// growing distances, and does not spin.
+func TestAClockThatStepsBackDoesNotSpin(t *testing.T) {
 	x := newDesk(t, solveAndCheck())
-	temporals := x.now
-	x.now = func() time.Time { return temporals().Add(-10 * time.Minute) }
-	x.at(time.Minute, func() {
-		e := x.claim("solve", 7)
-		x.tell(e)
-	})
+	temporals, behind := x.now, time.Duration(0)
+	x.now = func() time.Time { return temporals().Add(-behind) }
+	x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+	x.at(2*time.Minute, func() { behind = 10 * time.Minute })
 	x.at(time.Hour, func() {
 		x.requireNode("solve", task.NodeAvailable)
 		require.Less(t, x.called("CheckDeadlines"), 12)

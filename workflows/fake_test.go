@@ -232,6 +232,7 @@ func (f *fakeStore) result(applied bool) store.StepResult {
 	for _, n := range f.rows().Nodes {
 		if lease, sla := f.deadline(n); !lease.IsZero() || !sla.IsZero() {
 			out.Deadlines = append(out.Deadlines, store.Deadline{Node: n.Key, LeaseEnds: lease, SLAEnds: sla})
+			out.Now = f.now()
 		}
 	}
 	return out

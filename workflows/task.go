@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -37,6 +38,9 @@ type Carried struct {
 	Label string `json:"label"`
 	// Misses counts the deadlines in a row that turned out not to be due.
 	Misses int `json:"misses,omitempty"`
+	// Ahead is how far the database's clock, by which deadlines are set, is
+	// ahead of Temporal's, by which timers fire; 0 when it is about the same.
+	Ahead time.Duration `json:"ahead,omitempty"`
 }
 
 // TaskResult is how a task ended.

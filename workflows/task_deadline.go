@@ -14,10 +14,12 @@ import (
 // when the run is early it asks again, slower each time, so that clocks that
 // differ cannot make a run spin.
 const (
-	soonest  = time.Second
-	maxMiss  = 9 // 512 s
-	leaseOf  = "claim lease of "
-	slaLimit = "time limit of "
+	soonest = time.Second
+	maxMiss = 9 // 512 s
+	// sameClock is what clocks, and the way between them, may differ by.
+	sameClock = time.Second
+	leaseOf   = "claim lease of "
+	slaLimit  = "time limit of "
 )
 
 // Due is the next moment at which something happens without anybody acting.
@@ -77,7 +79,7 @@ func (r *taskRun) arm(ctx workflow.Context) {
 	if next.At.IsZero() {
 		return
 	}
-	wait := max(next.At.Sub(workflow.Now(ctx)), soonest<<min(r.Misses, maxMiss))
+	wait := max(next.At.Sub(workflow.Now(ctx).Add(r.Ahead)), soonest<<min(r.Misses, maxMiss))
 	var timed workflow.Context
 	timed, r.alarm.cancel = workflow.WithCancel(ctx)
 	r.alarm.timer = workflow.NewTimerWithOptions(timed, wait, workflow.TimerOptions{Summary: next.What})
@@ -93,7 +95,7 @@ func (r *taskRun) checkDeadlines(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	r.adopt(got.Deadlines)
+	r.adopt(ctx, got)
 	r.Known = max(r.Known, got.Seq)
 	r.behind = r.behind || r.Known > r.State.Seq // nobody signals what the clock did
 	if got.AppliedSeq > r.State.Seq {
@@ -108,11 +110,16 @@ func (r *taskRun) checkDeadlines(ctx workflow.Context) error {
 
 // adopt takes the deadlines that the database holds: it sets time limits, and
 // a renewed lease changes without an event.
-func (r *taskRun) adopt(deadlines []activities.Deadline) {
+func (r *taskRun) adopt(ctx workflow.Context, got activities.StepResult) {
+	if !got.Now.IsZero() {
+		if r.Ahead = got.Now.Sub(workflow.Now(ctx)); r.Ahead.Abs() < sameClock {
+			r.Ahead = 0
+		}
+	}
 	for i := range r.State.Nodes {
 		n := &r.State.Nodes[i]
 		n.LeaseEnds, n.SLAEnds = time.Time{}, time.Time{}
-		for _, d := range deadlines {
+		for _, d := range got.Deadlines {
 			if d.Node != n.Key {
 				continue
 			}

@@ -68,7 +68,7 @@ func (r *taskRun) step(ctx workflow.Context) error {
 			r.hold(e)
 		}
 	}
-	r.adopt(got.Deadlines)
+	r.adopt(ctx, got)
 	return r.relabel(ctx)
 }
 

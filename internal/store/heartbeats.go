@@ -80,12 +80,14 @@ func (p *Pulse) hangUp(ctx context.Context) {
 }
 
 // WorkersAlive counts the workers of a task queue that were heard within the
-// time, still hold their connection, and reach Temporal.
+// time, still hold their connection, and reach Temporal. One that was heard
+// later than now was heard before the clock stepped back.
 func (s *Store) WorkersAlive(ctx context.Context, queue string, within time.Duration) (int, error) {
 	var n int
 	err := s.pool.QueryRow(ctx, `
 		SELECT count(*) FROM worker_heartbeats h
-		WHERE $1 = ANY (h.queues) AND h.temporal_ok AND h.at > now() - make_interval(secs => $2)
+		WHERE $1 = ANY (h.queues) AND h.temporal_ok
+			AND h.at > now() - make_interval(secs => $2) AND h.at < now() + make_interval(secs => $2)
 			AND (h.backend_pid IS NULL OR EXISTS (
 				SELECT 1 FROM pg_stat_activity a WHERE a.pid = h.backend_pid AND a.datname = current_database()))`,
 		queue, within.Seconds()).Scan(&n)

@@ -28,6 +28,9 @@ func TestHeartbeats(t *testing.T) {
 	_, err := st.Pool().Exec(ctx, `UPDATE worker_heartbeats SET at = now() - interval '61 seconds' WHERE worker_id = 'a'`)
 	require.NoError(t, err)
 	require.Zero(t, alive("tasks"), "silent for a minute")
+	_, err = st.Pool().Exec(ctx, `UPDATE worker_heartbeats SET at = now() + interval '61 seconds' WHERE worker_id = 'a'`)
+	require.NoError(t, err)
+	require.Zero(t, alive("tasks"), "of before the clock stepped back")
 	require.NoError(t, st.Beat(ctx, "a", []string{"tasks"}, true))
 	require.Equal(t, 1, alive("tasks"))
 

@@ -23,6 +23,7 @@ const (
 	codeNoEscape        = "22P05" // \u0000 in jsonb
 	codeNumberRange     = "22003"
 	codeReadOnly        = "25006" // the primary became a standby
+	codeIdle            = "25P03" // idle in a transaction for too long, or a clock that jumped
 	codeSerialization   = "40001"
 	codeDeadlock        = "40P01"
 	codeLockTimeout     = "55P03"
@@ -66,7 +67,7 @@ func passing(err error) bool {
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pg.Code {
-		case codeReadOnly, codeSerialization, codeDeadlock, codeLockTimeout, codeQueryCanceled:
+		case codeReadOnly, codeIdle, codeSerialization, codeDeadlock, codeLockTimeout, codeQueryCanceled:
 			return true
 		}
 		return strings.HasPrefix(pg.Code, classConnection) ||

@@ -21,7 +21,7 @@ func TestTranslate(t *testing.T) {
 		return fmt.Errorf("insert: %w", &pgconn.PgError{Code: c, Message: "driver text"})
 	}
 	for _, err := range []error{
-		code("08006"), code("25006"), code("40001"), code("40P01"), code("53300"), code("55P03"), code("57014"),
+		code("08006"), code("25006"), code("25P03"), code("40001"), code("40P01"), code("53300"), code("55P03"), code("57014"),
 		code("57P01"), code("57P03"), &pgconn.ConnectError{}, io.ErrUnexpectedEOF, context.DeadlineExceeded,
 	} {
 		got := translate(err)
