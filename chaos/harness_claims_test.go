@@ -30,7 +30,7 @@ func (r *Run) checkClaims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ops := r.History.Ops()
+	ops := r.onDatabasesClock(r.History.Ops())
 	ghosts := r.ghosts(ops, list)
 	found, looked := checkHistories(histories(ops, ghosts, time.Duration(r.Load.LeaseSeconds)*time.Second))
 	for _, f := range found {

@@ -91,7 +91,7 @@ func (p *person) handle(ctx context.Context, k *claim, home <-chan struct{}) err
 	case !quick && p.chance(p.load.Release):
 		return p.release(ctx, k)
 	case !quick && p.chance(p.load.Late):
-		if err := wait(ctx, time.Until(k.LeaseEnds)+p.think()); err != nil {
+		if err := wait(ctx, time.Until(p.run.local(k.LeaseEnds))+p.think()); err != nil {
 			return err
 		}
 	}

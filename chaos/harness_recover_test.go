@@ -114,6 +114,7 @@ func (r *Run) recovered(ctx context.Context, healed time.Time, full bool) (stage
 	if err != nil || !full {
 		return stage, err
 	}
+	healed = r.onDatabase(healed) // for what the database wrote
 	stage = "what waited in the outbox was delivered"
 	err = r.until(ctx, func(ctx context.Context) (bool, error) {
 		n, err := r.Count(ctx, `SELECT count(*) FROM outbox WHERE created_at < $1`, healed)
@@ -143,7 +144,7 @@ func (r *Run) waiting(err error, healed time.Time) error {
 		FROM (SELECT * FROM outbox WHERE created_at < $1 ORDER BY id LIMIT 5) o`, healed).Scan(&rows)
 	_ = r.Store().Pool().QueryRow(ctx, `SELECT coalesce(string_agg(format('task %s %s of %s since %s', id, applied_seq, seq, now() - updated_at), '; '), '')
 		FROM (SELECT * FROM tasks WHERE applied_seq < seq ORDER BY updated_at LIMIT 5) t`).Scan(&lagging)
-	return fmt.Errorf("%w (outbox: %s) (lagging: %s)", err, rows, lagging)
+	return fmt.Errorf("%w (outbox: %s) (lagging: %s) (runs: %s)", err, rows, lagging, r.laggingRuns(ctx))
 }
 
 // until asks until the answer is yes.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/taskloom/taskloom/chaos/internal/faketime"
 	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
 	"github.com/taskloom/taskloom/internal/stacktest"
 )
@@ -31,6 +32,12 @@ type Settings struct {
 	// returns settings that win over all others: a TEMPORAL_ADDRESS that leads
 	// through a proxy, say. Nil adds none.
 	Route func(s *stacktest.Stack) []string
+	// Binary is the program of the processes, bin/taskloom when empty.
+	Binary string
+	// Clock is that of the database, when it is not the machine's.
+	Clock *faketime.Clock
+	// RouteEach is Route with settings for the one and for the other.
+	RouteEach func(s *stacktest.Stack) (serve, worker []string)
 }
 
 // Run is the product under load: two serve, two workers, one Postgres behind
@@ -88,11 +95,15 @@ func startRun(t testing.TB, s Settings) *Run {
 			more := s.Route(st)
 			forServe, forWorker = append(forServe, more...), append(forWorker, more...)
 		}
+		if s.RouteEach != nil {
+			moreServe, moreWorker := s.RouteEach(st)
+			forServe, forWorker = append(forServe, moreServe...), append(forWorker, moreWorker...)
+		}
 		serve, worker = append(serve, forServe...), append(worker, forWorker...)
 		return forServe, forWorker
 	}
 	r.Stack = stacktest.Start(t, stacktest.Options{
-		Document: r.World.document(t), Env: env, ServeEnv: serve, WorkerEnv: worker, Route: route,
+		Document: r.World.document(t), Binary: s.Binary, Env: env, ServeEnv: serve, WorkerEnv: worker, Route: route,
 	})
 	r.World.settle(r.Applied)
 	r.prepare()
@@ -153,7 +164,7 @@ func (r *Run) prepare() {
 		CREATE TRIGGER chaos_lease BEFORE INSERT ON task_nodes FOR EACH ROW EXECUTE FUNCTION chaos_lease();
 		CREATE FUNCTION chaos_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			IF OLD.priority >= 100 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
-			UPDATE outbox SET priority = priority + 100, next_attempt_at = now() WHERE id = OLD.id;
+			UPDATE outbox SET priority = priority + 100, next_attempt_at = now(), leased_until = NULL WHERE id = OLD.id;
 			RETURN NULL;
 		END $$;
 		CREATE TRIGGER chaos_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION chaos_twice();`, r.Load.LeaseSeconds))

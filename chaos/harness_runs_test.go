@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,8 +11,9 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 )
 
-// checkRuns is I7: Temporal runs nothing for a task that is over. What it lists
-// follows what is by a moment.
+// checkRuns is I7: Temporal runs nothing for a task that is over, and no run
+// fails its workflow tasks over and over. What it lists follows what is by a
+// moment.
 func (r *Run) checkRuns(ctx context.Context) error {
 	var left []string
 	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
@@ -28,6 +30,15 @@ func (r *Run) checkRuns(ctx context.Context) error {
 	if err != nil && len(left) > 0 {
 		r.Violate("I7: Temporal still runs %s, which are over", strings.Join(left, ", "))
 		return nil
+	}
+	if err != nil {
+		return err
+	}
+	troubled, err := r.Temporal().CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+		Query: `ExecutionStatus = "Running" AND TemporalReportedProblems IS NOT NULL`,
+	})
+	if err == nil && troubled.GetCount() > 0 {
+		r.Violate("I7: %d runs report problems: %s", troubled.GetCount(), r.laggingRuns(ctx))
 	}
 	return err
 }
@@ -62,4 +73,26 @@ func (r *Run) over(ctx context.Context, ids []int64) ([]string, error) {
 	rows, _ := r.Store().Pool().Query(ctx, `SELECT 'task ' || id FROM tasks WHERE id = ANY($1) AND status IN ('finished', 'failed')`, ids)
 	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return out, errors.Join(err, ctx.Err())
+}
+
+// laggingRuns tells what the runs of the oldest lagging tasks wait for, as
+// Temporal sees it.
+func (r *Run) laggingRuns(ctx context.Context) string {
+	var out []string
+	rows, _ := r.Store().Pool().Query(ctx, `SELECT 'task/' || id FROM tasks WHERE applied_seq < seq ORDER BY updated_at LIMIT 5`)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err.Error()
+	}
+	for _, id := range ids {
+		d, err := r.Temporal().DescribeWorkflowExecution(ctx, id, "")
+		if err != nil {
+			out = append(out, fmt.Sprintf("%s: %v", id, err))
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s %s, %d events, workflow task: {%v}, activities: %v", id,
+			d.GetWorkflowExecutionInfo().GetStatus(), d.GetWorkflowExecutionInfo().GetHistoryLength(),
+			d.GetPendingWorkflowTask(), d.GetPendingActivities()))
+	}
+	return strings.Join(out, "; ")
 }

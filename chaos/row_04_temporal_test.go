@@ -26,6 +26,9 @@ func throughGRPC(t *testing.T, s *Settings, into **grpcproxy.Proxy) {
 	}
 }
 
+// awayFor is how long Temporal is away.
+func awayFor() time.Duration { return holdFor(20 * time.Second) }
+
 // TestRow04TemporalDownOrGray takes Temporal away, freezes it, and lets three
 // of ten calls fail and one of ten succeed without its answer, for ten minutes
 // at CHAOS_SCALE=30. Create, claim, submit and poll go on; confirming an upload
@@ -53,11 +56,13 @@ func TestRow04TemporalDownOrGray(t *testing.T) {
 	RunRow(t, Row{
 		Number: 4, Name: "Temporal down or gray",
 		Settings: func(s *Settings) {
-			workedOn(&s.Load)
+			lightly(&s.Load)
+			// Enough that people have something to do all the time.
+			s.Load.Backlog = max(s.Load.Backlog, 5*int(awayFor().Seconds()))
 			throughGRPC(t, s, &proxy)
 		},
 		Faults: []Fault{down, frozen, gray},
-		Hold:   holdFor(20 * time.Second),
+		Hold:   awayFor(),
 		Prepare: func(_ context.Context, r *Run) error {
 			files = r.newUploads()
 			return nil

@@ -48,7 +48,7 @@ func TestRow13Partition(t *testing.T) {
 	RunRow(t, Row{
 		Number: 13, Name: "partition",
 		Settings: func(s *Settings) {
-			workedOn(&s.Load)
+			lightly(&s.Load)
 			db = cluster.Start(t, cluster.Options{Allow: ns.Subnet})
 			s.Env = append(s.Env, "DATABASE_URL="+db.URL())
 			s.Route = func(st *stacktest.Stack) []string {

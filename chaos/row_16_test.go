@@ -1,9 +1,11 @@
 package chaos
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -12,21 +14,101 @@ import (
 )
 
 // TestRow16DuplicateDelivery delivers every outbox row twice under load, sends
-// one create twelve times at once, and hands in under one claim 32 times at
-// once.
+// one create twelve times at once, hands in under one claim 32 times at once,
+// and confirms one upload 32 times at once, and another one 12 times under one
+// Idempotency-Key. There is one effect each. Ids of webhooks wait for webhooks.
 func TestRow16DuplicateDelivery(t *testing.T) {
+	var files *uploads
 	RunRow(t, Row{
 		Number: 16, Name: "duplicate delivery", Hold: 20 * time.Second,
 		Faults: []Fault{DeliveredTwice()},
+		Prepare: func(_ context.Context, r *Run) error {
+			files = r.newUploads()
+			return nil
+		},
 		During: func(ctx context.Context, r *Run) error {
 			id, err := racingCreates(ctx, r, 12)
 			if err != nil {
 				return err
 			}
-			return racingSubmits(ctx, r, id, 32)
+			if err := racingSubmits(ctx, r, id, 32); err != nil {
+				return err
+			}
+			if err := files.racingConfirms(ctx, 32, ""); err != nil {
+				return err
+			}
+			return files.racingConfirms(ctx, 12, "confirm-once")
 		},
 	})
 }
+
+// racingConfirms confirms one upload n times at once: one is accepted, the
+// others are told that it was; its rows become tasks once. Under one key all
+// get the first answer, or are told that the first one is still at it.
+func (u *uploads) racingConfirms(ctx context.Context, n int, key string) error {
+	const rows = 20
+	up, err := u.put(ctx, zipOf(u.run.t, rows, 2000))
+	if err != nil {
+		return err
+	}
+	path := fmt.Sprintf("/api/v1/workflows/%d/tasks/upload/%s/confirm", u.pipeline, up.ID)
+	answers := make([]answered, n)
+	confirm := func(ctx context.Context, i int) (err error) {
+		c := &http.Client{Timeout: 3 * callTimeout, Transport: withKey(key)}
+		answers[i], err = ask(ctx, c, http.MethodPost, u.run.bases[i%len(u.run.bases)]+path, u.key, "{}")
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	for i := range n {
+		g.Go(func() error { return confirm(gctx, i) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	again := 0
+	for i := range answers {
+		if key != "" && answers[i].status == http.StatusConflict { // the first one is still at it
+			again++
+			if err := confirm(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	statuses := map[int]int{}
+	var first []byte
+	for _, a := range answers {
+		statuses[a.status]++
+		if a.status == http.StatusAccepted && first == nil {
+			first = a.body
+		}
+		if a.status == http.StatusAccepted && !bytes.Equal(a.body, first) {
+			u.run.Violate("I5: the confirmation of one upload was answered with %s and with %s", first, a.body)
+		}
+	}
+	u.run.Logf("%d confirmations of one upload at once under the key %q: %v, %d of them asked once more", n, key, statuses, again)
+	accepted := statuses[http.StatusAccepted]
+	if key == "" && (accepted != 1 || statuses[http.StatusConflict] != n-1) || key != "" && accepted != n {
+		u.run.Violate("I5: %d confirmations of one upload under the key %q were answered %v", n, key, statuses)
+	}
+	u.made(ctx, u.ended(ctx, up.ID, recoverWithin), rows)
+	return nil
+}
+
+// withKey sends an Idempotency-Key with every request; "" sends none.
+func withKey(key string) http.RoundTripper {
+	t := &http.Transport{DisableKeepAlives: true}
+	return roundTrips(func(r *http.Request) (*http.Response, error) {
+		if key != "" {
+			r.Header.Set("Idempotency-Key", key)
+		}
+		return t.RoundTrip(r)
+	})
+}
+
+type roundTrips func(r *http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // racingCreates sends the same create from n clients at once and returns the
 // task: all of them get its id.

@@ -13,10 +13,10 @@ import (
 	"github.com/taskloom/taskloom/schema"
 )
 
-// Of row 20 this covers what of row 20 holds: migrations are forward-only, so there is
-// no way down to run; what makes them safe beside an old binary under load is
-// their text, which TestRow20MigrationsExpand reads, and how they wait for
-// locks, which internal/store's TestMigrateDoesNotBlockTheProduct breaks.
+// Migrations are forward-only, so there is no way down to run. What makes them
+// safe beside an old binary under load is their text, which
+// TestRow20MigrationsExpand reads, and how they wait for locks, which
+// TestRow20MigrationUnderLoad and internal/store's TestMigrateDoesNotBlockTheProduct break.
 
 // unsafe are statements that break the old binary, or hold a lock for as long
 // as a table is large, when the table is not made by the same file.
@@ -37,11 +37,21 @@ var (
 	makesTable = regexp.MustCompile(`(?i)\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.]+)`)
 	altersOne  = regexp.MustCompile(`(?i)\b(?:ALTER\s+TABLE|DROP\s+TABLE)\s+(?:IF\s+EXISTS\s+|ONLY\s+)*([\w.]+)`)
 	indexesOne = regexp.MustCompile(`(?is)\bCREATE\s+(?:UNIQUE\s+)?INDEX\s+(CONCURRENTLY\s+)?(?:\w+\s+)?ON\s+(?:ONLY\s+)?([\w.]+)`)
+	concurrent = regexp.MustCompile(`(?i)\bCREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(\w+)`)
 	addsColumn = regexp.MustCompile(`(?is)\bADD\s+(?:COLUMN\s+)?(?:IF\s+NOT\s+EXISTS\s+)?\w+\s+[^,;]*`)
 )
 
+// noTransaction is tern's mark of a file whose statements run one by one.
+const noTransaction = "---- tern: disable-tx ----"
+
 // lint names what is wrong with a migration.
 func lint(text string) (found []string) {
+	for _, m := range concurrent.FindAllStringSubmatch(text, -1) {
+		before, _, _ := strings.Cut(text, m[0])
+		if !strings.Contains(text, noTransaction) || !strings.Contains(before, "DROP INDEX CONCURRENTLY IF EXISTS "+m[1]+";") {
+			found = append(found, fmt.Sprintf("%s: a try that gives up leaves half an index: begin the file with %q and DROP INDEX CONCURRENTLY IF EXISTS %s;", m[0], noTransaction, m[1]))
+		}
+	}
 	text = bodies.ReplaceAllString(comments.ReplaceAllString(text, ""), "")
 	own := map[string]bool{}
 	for _, m := range makesTable.FindAllStringSubmatch(text, -1) {
@@ -101,13 +111,14 @@ func TestRow20LinterFindsWhatIsUnsafe(t *testing.T) {
 	for _, bad := range []string{
 		`ALTER TABLE tasks DROP COLUMN title`, `DROP TABLE tasks`, `ALTER TABLE tasks RENAME COLUMN a TO b`,
 		`ALTER TABLE tasks ALTER COLUMN a TYPE bigint`, `ALTER TABLE tasks ALTER a SET NOT NULL`,
+		`CREATE INDEX CONCURRENTLY i ON tasks (a)`, noTransaction + "\nCREATE INDEX CONCURRENTLY i ON tasks (a)",
 		`ALTER TABLE tasks ADD COLUMN a int NOT NULL`, `CREATE INDEX i ON tasks (a)`, "create unique index i\n on tasks (a)",
 	} {
 		require.NotEmpty(t, lint(bad+";"), bad)
 	}
 	for _, good := range []string{
 		`ALTER TABLE tasks ADD COLUMN a int`, `ALTER TABLE tasks ADD COLUMN a int NOT NULL DEFAULT 0`,
-		`CREATE INDEX CONCURRENTLY i ON tasks (a)`, `CREATE TABLE n (a int NOT NULL); CREATE INDEX i ON n (a)`,
+		noTransaction + "\nDROP INDEX CONCURRENTLY IF EXISTS i;\nCREATE INDEX CONCURRENTLY i ON tasks (a)", `CREATE TABLE n (a int NOT NULL); CREATE INDEX i ON n (a)`,
 		`-- DROP TABLE tasks`, `CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN DROP TABLE tasks; END $$`,
 	} {
 		require.Empty(t, lint(good+";"), good)

@@ -65,6 +65,6 @@ func (r *Run) number(ctx context.Context, sql string, args ...any) int {
 	return n
 }
 
-// workedOn makes a load that has work for the time that nothing follows on what
-// people do: a longer queue, and people who rest between two pieces of it.
-func workedOn(l *Load) { l.Backlog, l.Batch, l.ThinkMS = 150*l.Contributors/4, 25, 400 }
+// lightly makes a load that is a little over the traffic floor, for rows whose
+// subject is not the amount: on a small machine more of it would be one.
+func lightly(l *Load) { l.Backlog, l.Batch, l.ThinkMS = 40*l.Contributors/4, 10, 1500 }

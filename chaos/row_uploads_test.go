@@ -17,23 +17,39 @@ import (
 )
 
 // uploads is a tenant whose tasks come by ZIP: the world of the load has no
-// files. It is not part of the history.
+// files. Its uploads are not part of the history; what its contributor does is.
 type uploads struct {
 	run      *Run
 	key      string
 	pipeline int64
+	// plain is another pipeline of the tenant, whose tasks are made of JSON: a
+	// text "question".
+	plain int64
+	// reader works on the tasks. They must log in first.
+	reader *client
 }
+
+// nodeRead is the one node of its pipeline.
+const nodeRead = "read"
 
 // filesDocument is the tenant for `taskloom apply`.
 const filesDocument = `{"organizations":[{"slug":"qfiles","name":"qfiles",
-	"users":[{"email":"admin@qfiles.test","name":"Admin qfiles","password":"` + password + `","role":"org_admin"}],
-	"projects":[{"name":"qfiles","members":[],"pipelines":[{"status":"ACTIVE","definition":{"name":"qfiles","nodes":[
+	"users":[{"email":"admin@qfiles.test","name":"Admin qfiles","password":"` + password + `","role":"org_admin"},
+		{"email":"c0@qfiles.test","name":"Reader qfiles","password":"` + password + `","role":"member"}],
+	"projects":[{"name":"qfiles","members":[{"email":"c0@qfiles.test","role":"contributor"}],"pipelines":[{"status":"ACTIVE","definition":{"name":"qfiles","nodes":[
 		{"key":"start","kind":"start"},
 		{"key":"read","kind":"subtask","title":"Read","fields":[
 			{"name":"scan","title":"Scan","type":"file_upload","input":"seeded","required":true},
 			{"name":"text","title":"Text","type":"short_text","input":"contributor","required":true}]},
 		{"key":"end","kind":"end"}],
-		"edges":[{"from":"start","to":"read"},{"from":"read","to":"end"}]}}]}],
+		"edges":[{"from":"start","to":"read"},{"from":"read","to":"end"}]}},
+		{"status":"ACTIVE","definition":{"name":"qplain","nodes":[
+		{"key":"start","kind":"start"},
+		{"key":"look","kind":"subtask","title":"Look","fields":[
+			{"name":"question","title":"Question","type":"long_text","input":"seeded","required":true},
+			{"name":"answer","title":"Answer","type":"short_text","input":"contributor","required":true}]},
+		{"key":"end","kind":"end"}],
+		"edges":[{"from":"start","to":"look"},{"from":"look","to":"end"}]}}]}],
 	"api_keys":[{"name":"qfiles","created_by":"admin@qfiles.test","expires":"never"}]}]}`
 
 // newUploads makes the tenant. It is for Row.Prepare: the commands that make it
@@ -41,7 +57,8 @@ const filesDocument = `{"organizations":[{"slug":"qfiles","name":"qfiles",
 func (r *Run) newUploads() *uploads {
 	r.t.Helper()
 	a := r.Apply([]byte(filesDocument))
-	return &uploads{run: r, key: a.Key("qfiles"), pipeline: a.Pipeline("qfiles")}
+	o := &Organization{Mark: "qfiles", Pipeline: a.Pipeline("qfiles"), tasks: map[int64]bool{}}
+	return &uploads{run: r, key: a.Key("qfiles"), pipeline: o.Pipeline, plain: a.Pipeline("qplain"), reader: r.client(o, "c0@qfiles.test", "", 4)}
 }
 
 // upload is one upload, as it is polled.
@@ -141,6 +158,55 @@ func (u *uploads) put(ctx context.Context, archive []byte) (upload, error) {
 
 func (u *uploads) confirm(ctx context.Context, up upload) (status int, answer []byte, err error) {
 	return u.call(ctx, http.MethodPost, "/"+up.ID+"/confirm", nil, nil)
+}
+
+func (u *uploads) poll(ctx context.Context, id string) (up upload, err error) {
+	status, answer, err := u.call(ctx, http.MethodGet, "/"+id, nil, &up)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("the poll was answered %d: %.300s", status, answer)
+	}
+	return up, err
+}
+
+// ended waits until an upload is over.
+func (u *uploads) ended(ctx context.Context, id string, within time.Duration) (up upload) {
+	u.run.t.Helper()
+	u.run.eventually(ctx, within, "upload "+id+" has ended", func(ctx context.Context) (bool, error) {
+		var err error
+		up, err = u.poll(ctx, id)
+		if err == nil && (up.Status == "pending" || up.Status == "processing") {
+			err = fmt.Errorf("it is %s with %d rows done", up.Status, up.Progress.RowsDone)
+		}
+		return err == nil, err
+	})
+	return up
+}
+
+// completes confirms an upload again and again until that is accepted, and
+// checks that it made n tasks, each once with its file.
+func (u *uploads) completes(ctx context.Context, up upload, n int, within time.Duration) {
+	u.run.t.Helper()
+	u.run.eventually(ctx, within, "upload "+up.ID+" is confirmed", func(ctx context.Context) (bool, error) {
+		status, answer, err := u.confirm(ctx, up)
+		if err == nil && status != http.StatusAccepted && status != http.StatusConflict {
+			err = fmt.Errorf("%d %.200s", status, answer)
+		}
+		return err == nil, err
+	})
+	u.made(ctx, u.ended(ctx, up.ID, within), n)
+}
+
+// made checks an upload that has ended.
+func (u *uploads) made(ctx context.Context, done upload, n int) {
+	u.run.t.Helper()
+	if done.Status != "completed" || done.SuccessCount != n || len(done.TaskIDs) != n {
+		u.run.Violate("I5: upload %s is %s (%s) with %d of %d rows; errors %.500s", done.ID, done.Status, done.Message, done.SuccessCount, n, done.Errors)
+		return
+	}
+	with := u.run.number(ctx, `SELECT count(DISTINCT f.id) FROM tasks t JOIN files f ON f.id = (t.input->'scan'->>'file_id')::uuid WHERE t.id = ANY($1)`, done.TaskIDs)
+	if with != n {
+		u.run.Violate("I8: %d of the %d tasks of upload %s have a file", with, n, done.ID)
+	}
 }
 
 // short is a text without line breaks for the story of a run.

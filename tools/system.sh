@@ -36,6 +36,9 @@ if [ -n "${CHAOS:-}" ]; then
 	if ! command -v nft >/dev/null; then
 		need nftables "partitions drop packets in one direction"
 	fi
+	if ! compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null; then
+		need faketime "the clock of Postgres is moved"
+	fi
 fi
 [ ${#packages[@]} != 0 ] || exit 0
 

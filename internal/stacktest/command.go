@@ -18,7 +18,7 @@ func (s *Stack) Taskloom(out any, args ...string) {
 
 func (s *Stack) command(stdin io.Reader, out any, args ...string) {
 	s.t.Helper()
-	cmd := exec.CommandContext(s.t.Context(), Binary(s.t, "taskloom"), args...)
+	cmd := exec.CommandContext(s.t.Context(), s.binary, args...)
 	var stderr bytes.Buffer
 	cmd.Env, cmd.Stdin, cmd.Stderr = s.env, stdin, &stderr
 	raw, err := cmd.Output()

@@ -66,6 +66,14 @@ func (p *Process) Start(env ...string) {
 	go p.keep(full, p.cmd, p.down)
 }
 
+// Use lets the next start, also that after a death, run another program: another
+// version of the product.
+func (p *Process) Use(path string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.path = path
+}
+
 // StartAgain starts a process that is stopped as it was started last; one that
 // runs is left alone.
 func (p *Process) StartAgain() {

@@ -72,6 +72,19 @@ func TestAProcessStartsAgainAsItWas(t *testing.T) {
 	p.Signal(syscall.SIGKILL)
 }
 
+func TestAProcessRunsAnotherProgramFromItsNextStart(t *testing.T) {
+	t.Parallel()
+	p := program(t)
+	p.Start()
+	waitForRuns(t, p, 1)
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(other, []byte("#!/bin/sh\necho other; exec sleep 600\n"), 0o755))
+	p.Use(other)
+	require.Equal(t, 1, runs(p))
+	p.Kill()
+	require.Eventually(t, func() bool { return strings.HasSuffix(p.Log(), "other\n") }, 10*time.Second, 5*time.Millisecond)
+}
+
 func TestMemoryOfAProcess(t *testing.T) {
 	t.Parallel()
 	m := MemoryOf(t, os.Getpid())

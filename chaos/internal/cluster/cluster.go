@@ -47,6 +47,9 @@ const (
 type Options struct {
 	// Settings are name=value for postgresql.conf.
 	Settings []string
+	// Init are more arguments of initdb: --waldir=/elsewhere, say, a directory
+	// that the server's account may make.
+	Init []string
 	// Env are NAME=value for the server, LD_PRELOAD say.
 	Env []string
 	// Dir is where the data goes, "" for a new directory below /var/tmp. It is
@@ -78,7 +81,7 @@ func Start(t testing.TB, o Options) *Cluster {
 	password := filepath.Join(c.Dir, "password")
 	require.NoError(t, os.WriteFile(password, []byte(Password+"\n"), 0o600))
 	c.own(password)
-	c.run("initdb", "-D", c.Data(), "-U", User, "-A", "scram-sha-256", "--pwfile="+password, "-E", "UTF8", "--locale=C", "--no-instructions")
+	c.run("initdb", append([]string{"-D", c.Data(), "-U", User, "-A", "scram-sha-256", "--pwfile=" + password, "-E", "UTF8", "--locale=C", "--no-instructions"}, o.Init...)...)
 	if o.Allow != "" {
 		hba, err := os.OpenFile(filepath.Join(c.Data(), "pg_hba.conf"), os.O_APPEND|os.O_WRONLY, 0)
 		require.NoError(t, err)

@@ -1,0 +1,107 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/stacktest"
+)
+
+// version is a build of the product.
+type version struct {
+	// Name is the commit, or what Git calls it.
+	Name string
+	// Path is the program.
+	Path string
+}
+
+// commitsBack is how old the old version is where no release has a tag.
+const commitsBack = 20
+
+// buildWithin bounds the build of an old version, which compiles everything
+// anew the first time.
+const buildWithin = 10 * time.Minute
+
+// presentVersion is what `make build` made.
+func presentVersion(t *testing.T) version {
+	t.Helper()
+	return version{"the present version", stacktest.Binary(t, "taskloom")}
+}
+
+// oldVersion builds the product as it was at CHAOS_OLD; unless that is set, at
+// the last tag before this commit, or twenty commits ago. Without the web app,
+// which is no part of what is looked at. A build is kept beside what runs leave.
+func oldVersion(t *testing.T) version {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("an old version is built with Git, which is not here")
+	}
+	ref := os.Getenv("CHAOS_OLD")
+	if ref == "" {
+		var err error
+		if ref, err = git(t, "describe", "--tags", "--abbrev=0", "HEAD^"); err != nil {
+			ref = fmt.Sprintf("HEAD~%d", commitsBack)
+		}
+	}
+	commit, err := git(t, "rev-parse", "--verify", "--quiet", "--short=12", ref+"^{commit}")
+	if err != nil {
+		t.Skipf("there is no old version: Git does not know %s here; CHAOS_OLD=ref names another", ref)
+	}
+	v := version{ref + " (" + commit + ")", filepath.Join(stacktest.Root(t), ".cache", "chaos", "taskloom-"+commit)}
+	if _, err := os.Stat(v.Path); err == nil {
+		return v
+	}
+	t.Logf("building %s: a few minutes", v.Name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(v.Path), 0o755))
+	source := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), buildWithin)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "bash", "-c", `set -euo pipefail
+		git -C "$1" archive "$2" | tar -x -C "$3"
+		cd "$3"
+		CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$2" -o "$4.new" ./cmd/taskloom
+		mv "$4.new" "$4"`, "bash", stacktest.Root(t), commit, source, v.Path).CombinedOutput()
+	require.NoError(t, err, "build %s: %s", v.Name, out)
+	return v
+}
+
+func git(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", stacktest.Root(t)}, args...)...).Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// run replaces the program of a process, in order: it ends, and the other one
+// starts. It returns once both APIs are ready.
+func (v version) run(ctx context.Context, r *Run, p *stacktest.Process) error {
+	p.Stop()
+	p.Use(v.Path)
+	p.StartAgain()
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.Pid()))
+	if err != nil || path != v.Path {
+		return fmt.Errorf("%s runs as %q: %w", v.Name, path, err)
+	}
+	return r.Ready(ctx)
+}
+
+// Rolling replaces the program of every process, one after the other: workers
+// first, as docs/operations.md has it.
+func (v version) Rolling(name string) Fault {
+	return Fault{Name: name, Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		for _, p := range slices.Concat(r.Workers, r.Serves) {
+			if err := v.run(ctx, r, p); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil //nolint:nilnil // it stays so
+	}}
+}

@@ -1,0 +1,222 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	overloadBy = 3
+	// bigCreates bodies of 32 MB come at once.
+	bigCreates = 64
+	// mostOfServe is what a process of `serve` may ever hold.
+	mostOfServe = 1 << 30
+	// refuseWithin is how soon somebody is told to come again, p95.
+	refuseWithin = 50 * time.Millisecond
+	// insideShare of what is admitted must be inside its objective.
+	insideShare = 0.95
+	// judged is what recovery is judged by, five seconds as in docs/load.md.
+	judged = 5 * time.Second
+)
+
+var errLate = errors.New("something lags or is slow")
+
+// TestRow22Overload plays three times the peak of docs/load.md, open loop: a
+// call comes when it is due, whatever became of the earlier ones; for two
+// minutes, or ten at CHAOS_SCALE=5. In between come 64 creates of 32 MB at once,
+// and all the time 20 programs that ask again at once when they are told to
+// wait. Who is not served is told so quickly, who is served is served inside the
+// objectives (doubled here), and the processes stay small. Then the peak goes on
+// as it was: within a minute everything is inside again, and nothing lags.
+//
+// Latencies count from when a call is sent: this program shares the machine with
+// what it measures, and how late it was itself is told beside them.
+func TestRow22Overload(t *testing.T) {
+	r := startRow(t, Row{Number: 22, Name: "overload", Settings: func(s *Settings) {
+		s.ServeEnv = append(s.ServeEnv, "RATE_LIMIT_KEY=1200-M")
+		s.Load.LeaseSeconds = 300
+	}})
+	ctx := t.Context()
+	c := r.newCrowd(ctx)
+
+	c.play(ctx, 1, 10*time.Second) // warms up
+	r.Logf("the peak, before:\n%s", c.play(ctx, 1, 15*time.Second))
+
+	var big sync.WaitGroup
+	bigger := newTallies()
+	big.Go(func() {
+		if wait(ctx, 20*time.Second) == nil {
+			c.creates(ctx, bigger)
+		}
+	})
+	over := c.play(ctx, overloadBy, holdFor(2*time.Minute))
+	ended := time.Now()
+	r.Logf("%d times the peak:\n%s", overloadBy, over)
+	r.admitted(over)
+
+	back := false
+	for !back && time.Since(ended) < recoverWithin {
+		after := c.play(ctx, 1, judged)
+		lag := r.lag(ctx)
+		missed := after.outside()
+		back = len(missed) == 0 && lag < 2*time.Second
+		r.Logf("%s after the overload: lag %s, outside: %v", time.Since(ended).Round(time.Second), lag.Round(time.Millisecond), missed)
+	}
+	if !back {
+		r.Violate("I10: not back inside the objectives %s after the overload (%s): %v", recoverWithin, loadOfMachine(), r.waiting(errLate, time.Now()))
+	}
+	big.Wait()
+	r.Logf("creates of 32 MB:\n%s", bigger)
+	for kind, t := range bigger.of {
+		if t.failed > 0 {
+			r.Violate("I10: %d of %d calls (%s) were neither served nor told to come again, the first: %s", t.failed, bigCreates, kind, t.first)
+		}
+	}
+	for i, p := range r.Serves {
+		m := p.Memory()
+		r.Logf("serve %d held %d MB at most, %d MB now", i, m.Peak>>20, m.Now>>20)
+		if m.Peak > mostOfServe {
+			r.Violate("I10: serve %d held %d MB", i, m.Peak>>20)
+		}
+	}
+	r.eventually(ctx, recoverWithin, "nothing waits in the outbox", func(ctx context.Context) (bool, error) {
+		n, err := r.Count(ctx, `SELECT count(*) FROM outbox`)
+		return n == 0, err
+	})
+	require.NoError(t, r.checkInvariants(ctx))
+	r.verdict("row-22")
+}
+
+// play has calls arrive at so many times the rates of the peak, and in an
+// overload programs that do not wait.
+func (c *crowd) play(ctx context.Context, times float64, d time.Duration) *tallies {
+	into := newTallies()
+	var all sync.WaitGroup
+	began := time.Now()
+	if times > 1 {
+		rude, cancel := context.WithDeadline(ctx, began.Add(d))
+		defer cancel()
+		for i := range c.rude {
+			all.Go(func() { c.ignores(rude, i, into) })
+		}
+	}
+	for _, a := range c.peak() {
+		all.Go(func() {
+			every := time.Duration(float64(time.Second) / (a.rate * times))
+			for n := 0; ; n++ {
+				due := began.Add(time.Duration(n) * every)
+				if due.Sub(began) >= d || wait(ctx, time.Until(due)) != nil {
+					return
+				}
+				into.mu.Lock()
+				into.late = max(into.late, time.Since(due))
+				into.mu.Unlock()
+				all.Go(func() { a.do(ctx, n, into) })
+			}
+		})
+	}
+	all.Wait()
+	return into
+}
+
+// creates sends 64 bodies of 32 MB at once, four under each key.
+func (c *crowd) creates(ctx context.Context, into *tallies) {
+	const tasks, of = 640, 50_000 // 32 MB
+	body := plainTasks(tasks, strings.Repeat("q", of))
+	var all sync.WaitGroup
+	for i := range bigCreates {
+		all.Go(func() {
+			a, err := ask(ctx, c.http, http.MethodPost, c.base(i)+c.path("/tasks"), c.keys[i%(bigCreates/4)], body)
+			into.note(opBig, a, err)
+		})
+	}
+	all.Wait()
+}
+
+// within are the objectives of the crowd's calls: those of the load's calls, and
+// of a program that asks for one task.
+func within(kind string) time.Duration {
+	if kind == opStatus {
+		return gate * 30 * time.Millisecond
+	}
+	return gate * objectives[kind]
+}
+
+// share is how much of a sample is at most so long.
+func share(of []time.Duration, most time.Duration) float64 {
+	if len(of) == 0 {
+		return 1
+	}
+	n := 0
+	for _, d := range of {
+		if d <= most {
+			n++
+		}
+	}
+	return float64(n) / float64(len(of))
+}
+
+// outside are the kinds of which too few calls are inside their objective, or
+// some failed.
+func (ts *tallies) outside() (missed []string) {
+	for _, kind := range slices.Sorted(maps.Keys(ts.of)) {
+		t := ts.of[kind]
+		if most := within(kind); t.failed > 0 || most > 0 && share(t.ok, most) < insideShare {
+			missed = append(missed, fmt.Sprintf("%s (%.1f %% within %s, %d failed %s)", kind, 100*share(t.ok, most), most, t.failed, t.first))
+		}
+	}
+	return missed
+}
+
+// admitted judges an overload.
+func (r *Run) admitted(ts *tallies) {
+	for _, missed := range ts.outside() {
+		r.Violate("I10: of what was admitted at %d times the peak too little is inside its objective: %s (%s)", overloadBy, missed, loadOfMachine())
+	}
+	var refused []time.Duration
+	for _, t := range ts.of {
+		refused = append(refused, t.refused...)
+	}
+	p95 := quantile(refused, 0.95)
+	r.Logf("%d calls were told to come again, p50 %s, p95 %s, p99 %s", len(refused), quantile(refused, 0.5), p95, quantile(refused, 0.99))
+	if len(refused) == 0 {
+		r.Violate("nobody was refused: this is no overload")
+	}
+	if p95 > gate*refuseWithin {
+		r.Violate("I10: who is refused is told so within %s (p95) instead of %s (%s)", p95, gate*refuseWithin, loadOfMachine())
+	}
+}
+
+// lag is how old the oldest thing is that waits for its consequences, runs of
+// new tasks aside.
+func (r *Run) lag(ctx context.Context) time.Duration {
+	var seconds float64
+	err := r.Store().Pool().QueryRow(ctx, `SELECT greatest(
+		(SELECT coalesce(max(extract(epoch FROM now() - created_at)), 0) FROM outbox),
+		(SELECT coalesce(max(extract(epoch FROM now() - updated_at)), 0) FROM tasks WHERE applied_seq < seq AND seq > 1))::float8`).Scan(&seconds)
+	require.NoError(r.t, err)
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// String is a table.
+func (ts *tallies) String() string {
+	var b strings.Builder
+	for _, kind := range slices.Sorted(maps.Keys(ts.of)) {
+		t := ts.of[kind]
+		fmt.Fprintf(&b, "  %-28s %7d ok (p50 %s, p95 %s, p99 %s)  %7d refused (p95 %s)  %d failed %s\n", kind, len(t.ok),
+			quantile(t.ok, 0.5).Round(time.Millisecond), quantile(t.ok, 0.95).Round(time.Millisecond), quantile(t.ok, 0.99).Round(time.Millisecond),
+			len(t.refused), quantile(t.refused, 0.95).Round(time.Millisecond), t.failed, t.first)
+	}
+	fmt.Fprintf(&b, "  this program late by %s at most\n", ts.late.Round(time.Millisecond))
+	return b.String()
+}
