@@ -150,7 +150,7 @@ fuzz: ## Every fuzz target for FUZZTIME=10s; `make test` runs their seeds
 # The linters load what `make build` compiled: -trimpath where it says so.
 .PHONY: lint
 lint: ## gofumpt, golangci-lint, workflowcheck, biome, tsc, redocly, oasdiff, promtool and govulncheck, all of them even if one complains
-	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-workflows $(if $(WEB),lint-web) lint-openapi lint-compatibility lint-alerts lint-vulnerabilities
+	@$(MAKE) --keep-going lint-format lint-root lint-dev lint-race lint-workflows $(if $(WEB),lint-web) lint-openapi lint-compatibility lint-alerts lint-vulnerabilities
 
 .PHONY: lint-format
 lint-format: $(call tool,$(GOFUMPT))
@@ -167,6 +167,11 @@ lint-root: $(call tool,$(GOLANGCI_LINT))
 lint-dev: $(call tool,$(GOLANGCI_LINT))
 	@echo "lint: golangci-lint in dev/"
 	@cd dev && $(CURDIR)/$< run --config ../.golangci.yml ./...
+
+.PHONY: lint-race
+lint-race: $(call tool,$(GOLANGCI_LINT))
+	@echo "lint: golangci-lint in race/"
+	@cd race && GOFLAGS=-trimpath $(CURDIR)/$< run --config ../.golangci.yml ./...
 
 .PHONY: lint-workflows
 lint-workflows: $(call tool,$(WORKFLOWCHECK))

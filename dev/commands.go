@@ -43,6 +43,7 @@ func execute(ctx context.Context, args []string, stderr io.Writer) (int, error) 
 	dir := flags.String("dir", "", "")
 	restart := flags.Bool("restart", false, "")
 	ui := flags.Bool("ui", false, "")
+	connections := flags.Int("connections", 0, "")
 	if err := flags.Parse(args); err != nil {
 		return 2, err
 	}
@@ -51,7 +52,7 @@ func execute(ctx context.Context, args []string, stderr io.Writer) (int, error) 
 	}
 	env := stack.NewEnviron(os.Environ())
 	return stack.Exec(ctx, stack.ExecOptions{
-		Dir: *dir, Restart: *restart || env.Yes("RESTART"), UI: *ui, Command: flags.Args(),
+		Dir: *dir, Restart: *restart || env.Yes("RESTART"), UI: *ui, Connections: *connections, Command: flags.Args(),
 		Environ: env,
 		Say:     progress.New(stderr),
 	})

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -109,13 +111,13 @@ func (c *riverChaos) effects() string { return effectsQuery }
 
 func (c *riverChaos) workers() []*child { return c.pair }
 
-func (c *riverChaos) startWorker(_ context.Context, i int) error { return c.pair[i].start() }
+func (c *riverChaos) startWorker(_ context.Context, i int) error { return c.pair[i].Start() }
 
 func (c *riverChaos) children() []*child { return c.pair }
 
 func (c *riverChaos) end(r *room) {
 	for _, w := range c.pair {
-		w.kill() // nothing that it could still do counts
+		w.Kill() // nothing that it could still do counts
 	}
 	c.riverQueue.end(r)
 }
@@ -126,6 +128,7 @@ type nodeChaos struct {
 	system nodeSystem
 	db     *database
 	sender *nodeDriver
+	mu     sync.Mutex
 	pair   []*child
 	// drivers are kept: a worker ends when its input is closed, and an input that
 	// nobody holds is.
@@ -164,14 +167,20 @@ func (c *nodeChaos) send(ctx context.Context, n int64) (int64, error) {
 
 func (c *nodeChaos) effects() string { return effectsQuery }
 
-func (c *nodeChaos) workers() []*child { return c.pair }
+func (c *nodeChaos) workers() []*child {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.pair)
+}
 
 func (c *nodeChaos) startWorker(ctx context.Context, i int) error {
 	d, err := c.r.startNode(fmt.Sprintf("%s-%d", c.system.name, i), c.system.system, c.db.url)
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
 	c.pair[i], c.drivers[i] = d.child, d
+	c.mu.Unlock()
 	if err := d.do(ctx, "setup", nil, nil); err != nil {
 		return err
 	}
@@ -180,14 +189,14 @@ func (c *nodeChaos) startWorker(ctx context.Context, i int) error {
 
 func (c *nodeChaos) databaseURL() string { return c.db.url }
 
-func (c *nodeChaos) children() []*child { return append([]*child{c.sender.child}, c.pair...) }
+func (c *nodeChaos) children() []*child { return append([]*child{c.sender.child}, c.workers()...) }
 
 func (c *nodeChaos) end(r *room) {
 	for _, w := range c.pair {
-		w.kill() // nothing that it could still do counts
+		w.Kill() // nothing that it could still do counts
 	}
 	if c.sender != nil {
-		c.sender.kill()
+		c.sender.Kill()
 	}
 	r.drop(c.db)
 }

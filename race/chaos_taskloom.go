@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
+
+	"github.com/taskloom/taskloom/internal/measure/process"
 )
 
 // taskloomChaos is the product: its workers are its own, and an item's effect
@@ -42,11 +45,11 @@ func taskloomChaosContender(o options) *chaosContender {
 			for i := range chaosPeople {
 				c.free <- i
 			}
-			addr, err := freeAddr(ctx)
+			addr, err := process.FreeAddr(ctx)
 			if err != nil {
 				return c, err
 			}
-			c.pair = append(c.pair, r.newChild("worker2", t.binary, append(t.env[:len(t.env):len(t.env)], "METRICS_ADDR="+addr), "worker"))
+			c.pair = append(c.pair, r.newChild("worker2", t.binary, append(slices.Clip(t.env), "METRICS_ADDR="+addr), "worker"))
 			c.ready = append(c.ready, "http://"+addr+"/readyz")
 			return c, nil
 		},
@@ -54,7 +57,7 @@ func taskloomChaosContender(o options) *chaosContender {
 }
 
 func (c *taskloomChaos) startWorker(ctx context.Context, i int) error {
-	if err := c.pair[i].start(); err != nil {
+	if err := c.pair[i].Start(); err != nil {
 		return err
 	}
 	return awaitOK(ctx, c.pair[i], c.ready[i])
@@ -98,7 +101,7 @@ func (c *taskloomChaos) end(r *room) {
 	c.api.closeIdle()
 	c.people[0].closeIdle()
 	for _, w := range c.pair {
-		w.stop()
+		w.Stop()
 	}
 	c.t.end(r)
 }

@@ -62,8 +62,8 @@ func (c *claimContender) close(r *room) {
 	}
 }
 
-// sample measures in four phases on one database: as fast as it goes, at a
-// constant rate, while an old snapshot is held and items go on being worked,
+// sample measures in four phases on one database, after some items that warm
+// processes, connections and plans: as fast as it goes, at a constant rate, while an old snapshot is held and items go on being worked,
 // and then once more as fast as it goes with the snapshot still held.
 func (c *claimContender) sample(ctx context.Context, r *room) (*sample, error) {
 	q, err := c.open(ctx, r)
@@ -75,30 +75,42 @@ func (c *claimContender) sample(ctx context.Context, r *room) (*sample, error) {
 	}
 	s := newSample()
 	var done, doubles int
-	work := func(phase string, clients, limit int, most time.Duration) (claimRun, error) {
+	work := func(phase string, clients, limit int, most time.Duration) error {
 		var run claimRun
 		seconds, cpu, err := s.measured(phase, c.in, q.children(), func() (err error) {
 			run, err = q.work(ctx, clients, limit, most)
 			return err
 		})
 		if err != nil {
-			return run, fmt.Errorf("%s: %w", phase, err)
+			return fmt.Errorf("%s: %w", phase, err)
 		}
 		done, doubles = done+run.done, doubles+run.doubles
 		if run.done == 0 {
-			return run, fmt.Errorf("%s: nothing was left to do: -items is too small", phase)
+			return fmt.Errorf("%s: nothing was left to do: -items is too small", phase)
 		}
 		s.Values[phase+"_per_s"] = ratio(float64(run.done), seconds)
 		s.Values[phase+"_per_cpu_s"] = ratio(float64(run.done), cpu)
 		s.latency(phase+"_claim", run.claim)
 		s.latency(phase+"_finish", run.finish)
-		return run, nil
+		return nil
+	}
+	warm, err := q.work(ctx, c.clients, max(1, r.items/20), max(time.Second, r.window/2))
+	if err != nil {
+		return nil, fmt.Errorf("warm: %w", err)
+	}
+	done, doubles = warm.done, warm.doubles
+	var refused int64
+	if g, ok := q.(guarded); ok {
+		refused = g.refusals()
 	}
 	// Each phase as fast as it goes ends with two fifths of the items, so that the
 	// last one finds as many as the first.
 	share := max(1, 2*r.items/5)
-	if _, err := work("free", c.clients, share, r.window); err != nil {
+	if err := work("free", c.clients, share, r.window); err != nil {
 		return nil, err
+	}
+	if g, ok := q.(guarded); ok {
+		s.Values["free_refused"] = float64(g.refusals() - refused)
 	}
 	var paced claimRun
 	if _, _, err := s.measured("paced", c.in, q.children(), func() (err error) {
@@ -116,13 +128,13 @@ func (c *claimContender) sample(ctx context.Context, r *room) (*sample, error) {
 			return nil, err
 		}
 		defer hold()
-		if _, err := work("churn", c.clients, min(r.heldChurn, max(1, r.items/10)), time.Hour); err != nil {
+		if err := work("churn", c.clients, min(r.heldChurn, max(1, r.items/10)), r.window); err != nil {
 			return nil, err
 		}
 		if err := wait(ctx, r.heldFor); err != nil {
 			return nil, err
 		}
-		if _, err := work("held", c.clients, share, r.window); err != nil {
+		if err := work("held", c.clients, share, r.window); err != nil {
 			return nil, err
 		}
 		s.Values["held_kept"] = ratio(s.Values["held_per_cpu_s"], s.Values["free_per_cpu_s"])
@@ -135,6 +147,9 @@ func (c *claimContender) sample(ctx context.Context, r *room) (*sample, error) {
 	s.Values["lost"] = max(0, float64(done)-float64(n))
 	return s, nil
 }
+
+// guarded is a queue that tells callers to come again when there are too many.
+type guarded interface{ refusals() int64 }
 
 // heldURL is a queue whose database can be reached.
 type heldURL interface{ databaseURL() string }

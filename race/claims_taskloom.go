@@ -59,6 +59,8 @@ func (q *taskloomClaims) finished(ctx context.Context) (int64, error) {
 	return countURL(ctx, q.t.db.url, `SELECT count(DISTINCT task_id) FROM submissions`)
 }
 
+func (q *taskloomClaims) refusals() int64 { return q.people[0].refused.Load() }
+
 func (q *taskloomClaims) databaseURL() string { return q.t.db.url }
 
 func (q *taskloomClaims) children() []*child { return []*child{q.t.serve, q.t.worker} }

@@ -19,6 +19,8 @@ type figure struct {
 	Against string  `json:"against,omitempty"`
 	// Bound is what ours must keep by itself, in the unit; 0 is none.
 	Bound float64 `json:"bound,omitempty"`
+	// Drawn says that the plot is of this one; otherwise it is of the first.
+	Drawn bool `json:"drawn,omitempty"`
 }
 
 // competition is contenders that do the same.
@@ -28,13 +30,18 @@ type competition struct {
 	contenders  []contender
 	// noise is the index of the contender that runs against itself first.
 	noise int
+	// once lets everybody have one turn a round, without the way back: where what
+	// is told are no ratios.
+	once bool
+	// phase is the one whose CPU seconds are told by process.
+	phase string
 }
 
 // run lets everybody compete: first one contender against itself, then rounds
 // of all in the order of a palindrome. A contender that fails is out, and the
 // others go on.
 func (c *competition) run(ctx context.Context, r *room) error {
-	res := &raceResult{Race: c.race, Title: c.title, Figures: c.figures, Noise: map[string]float64{}, Rounds: r.rounds}
+	res := &raceResult{Race: c.race, Title: c.title, Figures: c.figures, Noise: map[string]float64{}, Rounds: r.rounds, Once: c.once, Phase: c.phase}
 	r.results.Races = append(r.results.Races, res)
 	r.say("%s: %s", c.race, c.title)
 	defer func() {
@@ -55,7 +62,11 @@ func (c *competition) run(ctx context.Context, r *room) error {
 		}
 	}
 	for round := range r.rounds {
-		for _, i := range palindrome(len(c.contenders)) {
+		order := palindrome(len(c.contenders))
+		if c.once {
+			order = order[:len(c.contenders)]
+		}
+		for _, i := range order {
 			if out[i] != nil {
 				continue
 			}

@@ -126,7 +126,7 @@ func createRace(ctx context.Context, r *room) error {
 			figure{Name: "slope", Says: "slope", Bound: 1.2})
 	}
 	c := &competition{
-		race: "create", title: fmt.Sprintf("%d x %d B in one request, %d requests", mostPerRequest, r.payload, r.creates), figures: figures,
+		race: "create", title: fmt.Sprintf("%d x %d B in one request, %d requests", mostPerRequest, r.payload, r.creates), figures: figures, phase: "empty",
 	}
 	ours := &taskloomBases{}
 	c.add(r, taskloomCreateContender(r.options, ours))

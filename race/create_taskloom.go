@@ -8,8 +8,12 @@ import (
 	"time"
 )
 
-// taskloomBases makes databases of the product, from one template.
-type taskloomBases struct{ world *taskloomWorld }
+// taskloomBases makes databases of the product, from one template. Filled once,
+// they are copied for the next who asks.
+type taskloomBases struct {
+	world *taskloomWorld
+	made  map[int]*database
+}
 
 // make is createContender.base.
 func (b *taskloomBases) make(ctx context.Context, r *room, items int) (*database, error) {
@@ -18,17 +22,21 @@ func (b *taskloomBases) make(ctx context.Context, r *room, items int) (*database
 		if err != nil {
 			return nil, err
 		}
-		b.world = w
+		b.world, b.made = w, map[int]*database{}
+	}
+	if db := b.made[items]; db != nil {
+		return r.newDatabase(ctx, db)
 	}
 	t, err := b.world.begin(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	defer t.serve.stop()
+	defer t.serve.Stop()
 	if err := t.fill(ctx, items, r.payload); err != nil {
 		return nil, err
 	}
 	// With these items Temporal is done: nobody has a million of messages waiting.
+	b.made[items] = t.db
 	return t.db, execURL(ctx, t.db.url, `TRUNCATE outbox`)
 }
 
@@ -53,7 +61,7 @@ func taskloomCreateContender(o options, bases *taskloomBases) *createContender {
 				t: t, client: newHTTPClient(t.base, 1, "Authorization", "Bearer "+t.key), body: createBody(mostPerRequest, r.payload),
 				answer: fmt.Sprintf(`{"success_count":%d,`, mostPerRequest),
 			}
-			if err := t.serve.start(); err != nil {
+			if err := t.serve.Start(); err != nil {
 				return c, err
 			}
 			return c, awaitOK(ctx, t.serve, t.base+"/healthz")
@@ -75,5 +83,5 @@ func (c *taskloomCreator) children() []*child { return []*child{c.t.serve} }
 
 func (c *taskloomCreator) end(*room) {
 	c.client.closeIdle()
-	c.t.serve.stop()
+	c.t.serve.Stop()
 }

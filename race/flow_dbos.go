@@ -34,7 +34,8 @@ func dbosFlowContender() *flowContender {
 			if f.db, f.pool, err = newFlowDatabase(ctx, r); err != nil {
 				return f, f.db, err
 			}
-			return f, f.db, f.start(ctx)
+			err = f.start(ctx)
+			return f, f.db, err
 		},
 	}
 }

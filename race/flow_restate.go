@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/taskloom/taskloom/internal/measure/process"
 )
 
 // restateFlow is Restate's server with a handler on Node (js/restate.mjs): it
@@ -40,7 +41,8 @@ func restateFlowContender(o options) *flowContender {
 			if f.db, f.pool, err = newFlowDatabase(ctx, r); err != nil {
 				return f, f.db, err
 			}
-			return f, f.db, f.start(ctx, r)
+			err = f.start(ctx, r)
+			return f, f.db, err
 		},
 	}
 }
@@ -49,7 +51,7 @@ func (f *restateFlow) start(ctx context.Context, r *room) error {
 	var addrs [4]string
 	for i := range addrs {
 		var err error
-		if addrs[i], err = freeAddr(ctx); err != nil {
+		if addrs[i], err = process.FreeAddr(ctx); err != nil {
 			return err
 		}
 	}
@@ -68,16 +70,16 @@ func (f *restateFlow) start(ctx context.Context, r *room) error {
 	}
 	f.handler = r.newChild("restate-handler", node, append(os.Environ(), "DATABASE_URL="+f.db.url, "PORT="+port, "POOL="+strconv.Itoa(poolSize),
 		"NODE_ENV=production", "RESTATE_LOGGING=ERROR"), "restate.mjs")
-	f.handler.dir = dir
-	if err := f.handler.start(); err != nil {
+	f.handler.Dir = dir
+	if err := f.handler.Start(); err != nil {
 		return err
 	}
 	f.server = r.newChild("restate-server", filepath.Join(dir, "node_modules", ".bin", "restate-server"), append(os.Environ(),
 		"RESTATE_BASE_DIR="+f.data, "RESTATE_LISTEN_MODE=tcp", "RESTATE_BIND_ADDRESS="+fabric, "RESTATE_ADVERTISED_ADDRESS=http://"+fabric+"/",
 		"RESTATE_INGRESS__BIND_ADDRESS="+ingress, "RESTATE_ADMIN__BIND_ADDRESS="+admin, "RESTATE_DISABLE_TELEMETRY=true", "RUST_LOG=warn"),
 		"--no-logo", "--node-name", "race")
-	f.server.dir = f.data
-	if err := f.server.start(); err != nil {
+	f.server.Dir = f.data
+	if err := f.server.Start(); err != nil {
 		return err
 	}
 	if err := awaitOK(ctx, f.server, "http://"+admin+"/health"); err != nil {
@@ -89,7 +91,7 @@ func (f *restateFlow) start(ctx context.Context, r *room) error {
 	c := newHTTPClient("http://"+admin, 1)
 	defer c.closeIdle()
 	if _, err := c.decode(ctx, http.MethodPost, "/deployments", map[string]any{"uri": "http://127.0.0.1:" + port, "force": true}, nil); err != nil {
-		return f.handler.complain(f.server.complain(err))
+		return f.handler.Complain(f.server.Complain(err))
 	}
 	f.ingress = newHTTPClient("http://"+ingress, flowClients)
 	return nil
@@ -133,7 +135,7 @@ func (f *restateFlow) end(r *room) {
 	}
 	for _, c := range []*child{f.server, f.handler} {
 		if c != nil {
-			c.stop()
+			c.Stop()
 		}
 	}
 	if f.pool != nil {

@@ -69,9 +69,9 @@ func (f *taskloomFlow) message(ctx context.Context, client int, l life, step int
 
 func (f *taskloomFlow) reached(step int) string {
 	if step == stepSubmitted {
-		return `SELECT EXISTS (SELECT FROM task_nodes WHERE task_id = $1 AND key = 'check' AND status <> 'pending')`
+		return `SELECT task_id FROM task_nodes WHERE task_id = ANY($1) AND key = 'check' AND status <> 'pending'`
 	}
-	return `SELECT EXISTS (SELECT FROM tasks WHERE id = $1 AND status = 'finished')`
+	return `SELECT id FROM tasks WHERE id = ANY($1) AND status = 'finished'`
 }
 
 func (f *taskloomFlow) children() []*child { return []*child{f.t.serve, f.t.worker} }

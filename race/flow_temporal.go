@@ -42,7 +42,8 @@ func temporalFlowContender(name string) *flowContender {
 			if f.db, f.pool, err = newFlowDatabase(ctx, r); err != nil {
 				return f, f.db, err
 			}
-			return f, f.db, f.start()
+			err = f.start()
+			return f, f.db, err
 		},
 	}
 }

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,11 +22,13 @@ type httpClient struct {
 	base   string
 	header http.Header
 	http   *http.Client
+	// refused counts answers that asked to come again.
+	refused *atomic.Int64
 }
 
 // newHTTPClient takes the names and values of headers.
 func newHTTPClient(base string, connections int, header ...string) *httpClient {
-	c := &httpClient{base: base, header: http.Header{}, http: &http.Client{
+	c := &httpClient{base: base, header: http.Header{}, refused: &atomic.Int64{}, http: &http.Client{
 		Timeout:   httpTimeout,
 		Transport: &http.Transport{MaxIdleConns: connections, MaxIdleConnsPerHost: connections, DisableCompression: true},
 	}}
@@ -37,16 +42,31 @@ func newHTTPClient(base string, connections int, header ...string) *httpClient {
 func (c *httpClient) with(name, value string) *httpClient {
 	h := c.header.Clone()
 	h.Set(name, value)
-	return &httpClient{base: c.base, header: h, http: c.http}
+	return &httpClient{base: c.base, header: h, http: c.http, refused: c.refused}
 }
 
 func (c *httpClient) closeIdle() { c.http.CloseIdleConnections() }
 
-// call sends a request and returns the whole answer.
+// call sends a request and returns the whole answer. Who is told to come again
+// (503 with Retry-After) does so, and its wait counts like any other.
 func (c *httpClient) call(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
+	for {
+		status, answer, again, err := c.once(ctx, method, path, body)
+		if status != http.StatusServiceUnavailable || again <= 0 {
+			return status, answer, err
+		}
+		c.refused.Add(1)
+		if waited := wait(ctx, again); waited != nil {
+			return status, answer, errors.Join(err, waited)
+		}
+	}
+}
+
+// once is call without coming again; it returns after how long to.
+func (c *httpClient) once(ctx context.Context, method, path string, body []byte) (status int, answer []byte, again time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, 0, err
 	}
 	maps.Copy(req.Header, c.header)
 	if body != nil && req.Header.Get("Content-Type") == "" {
@@ -54,17 +74,18 @@ func (c *httpClient) call(ctx context.Context, method, path string, body []byte)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, 0, err
 	}
 	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
+	answer, err = io.ReadAll(res.Body)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, 0, err
 	}
 	if res.StatusCode >= http.StatusBadRequest {
-		return res.StatusCode, answer, fmt.Errorf("%s %s: %d %.300s", method, path, res.StatusCode, answer)
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // 0 when it is none
+		return res.StatusCode, answer, time.Duration(seconds) * time.Second, fmt.Errorf("%s %s: %d %.300s", method, path, res.StatusCode, answer)
 	}
-	return res.StatusCode, answer, nil
+	return res.StatusCode, answer, 0, nil
 }
 
 // decode is call with JSON on both ways.

@@ -41,7 +41,7 @@ install_js() {
 		cp "$here/js/package.json" "$here/js/package-lock.json" "$cache/js/"
 		# Scripts of packages are never run: Restate's server is a package with a binary in it.
 		(cd "$cache/js" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-		cat "$here/js/package-lock.json" | sha256sum >"$cache/js.stamp"
+		sha256sum <"$here/js/package-lock.json" >"$cache/js.stamp"
 	fi
 	# The drivers run beside the packages that they import.
 	cp "$here"/js/*.mjs "$cache/js/"
@@ -54,7 +54,7 @@ install_venv() {
 		echo "race: installing Label Studio from PyPI (about 700 MB, some minutes)"
 		python3 -m venv "$cache/venv" || { echo "race: python3 has no venv: apt-get install python3-venv" >&2; exit 1; }
 		"$cache/venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$list"
-		cat "$list" | sha256sum >"$cache/venv.stamp"
+		sha256sum <"$list" >"$cache/venv.stamp"
 	fi
 }
 

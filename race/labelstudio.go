@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/taskloom/taskloom/internal/measure/process"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 	labelStudioPeople = 16
 	labelStudioAdmin  = "admin@race.test"
 	// labelStudioToken is the administrator's, of a server that lives for one run.
-	labelStudioToken = "0123456789012345678901234567890123456789" //nolint:gosec // as just said
+	labelStudioToken = "0123456789012345678901234567890123456789"
 	// mostListed is the largest page of either API.
 	labelStudioPage, taskloomPage = 100, 200
 )
@@ -47,7 +49,6 @@ type labelStudio struct {
 	base    string
 	admin   *httpClient
 	workers []*httpClient
-	found   map[string]bool
 }
 
 func newLabelStudioWorld(ctx context.Context, r *room) (*labelStudioWorld, error) {
@@ -130,7 +131,7 @@ func (w *labelStudioWorld) begin(ctx context.Context, r *room, from *database) (
 	if err != nil {
 		return nil, err
 	}
-	addr, err := freeAddr(ctx)
+	addr, err := process.FreeAddr(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -142,12 +143,12 @@ func (w *labelStudioWorld) begin(ctx context.Context, r *room, from *database) (
 	l.claimer = l
 	l.server = r.newChild("label-studio", w.python, env, "-m", "gunicorn", "--workers", strconv.Itoa(labelStudioWorkers), "--bind", addr,
 		"--timeout", "600", "core.wsgi:application")
-	l.server.dir = w.dir
+	l.server.Dir = w.dir
 	l.admin = newHTTPClient(l.base, labelStudioPeople, "Authorization", "Token "+labelStudioToken)
 	for _, token := range w.tokens {
 		l.workers = append(l.workers, l.admin.with("Authorization", "Token "+token))
 	}
-	if err := l.server.start(); err != nil {
+	if err := l.server.Start(); err != nil {
 		return l, err
 	}
 	return l, awaitOK(ctx, l.server, l.base+"/health")
@@ -240,6 +241,6 @@ func (l *labelStudio) end(r *room) {
 		return
 	}
 	l.admin.closeIdle()
-	l.server.stop()
+	l.server.Stop()
 	r.drop(l.db)
 }

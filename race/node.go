@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,8 +61,8 @@ func (r *room) startNode(name, system, databaseURL string) (*nodeDriver, error) 
 	}
 	env := append(os.Environ(), "DATABASE_URL="+databaseURL, "POOL="+strconv.Itoa(poolSize), "NODE_ENV=production")
 	c := r.newChild(name, node, env, "queues.mjs", system)
-	c.dir = dir
-	in, out, err := c.piped()
+	c.Dir = dir
+	in, out, err := c.StartPiped()
 	if err != nil {
 		return nil, err
 	}
@@ -73,31 +74,29 @@ func (d *nodeDriver) do(ctx context.Context, command string, args map[string]any
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	line := map[string]any{"cmd": command}
-	for k, v := range args {
-		line[k] = v
-	}
+	maps.Copy(line, args)
 	raw, err := json.Marshal(line)
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, d.kill)
+	stop := context.AfterFunc(ctx, d.Kill)
 	defer stop()
 	if _, err := d.in.Write(append(raw, '\n')); err != nil {
-		return d.complain(fmt.Errorf("%s: %s: %w", d.name, command, err))
+		return d.Complain(fmt.Errorf("%s: %s: %w", d.Name, command, err))
 	}
 	text, err := d.out.ReadBytes('\n')
 	if err != nil {
-		return d.complain(fmt.Errorf("%s: %s: %w", d.name, command, errors.Join(ctx.Err(), err)))
+		return d.Complain(fmt.Errorf("%s: %s: %w", d.Name, command, errors.Join(ctx.Err(), err)))
 	}
 	var answer struct {
 		OK    json.RawMessage `json:"ok"`
 		Error string          `json:"error"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return fmt.Errorf("%s answers %.200q: %w", d.name, text, err)
+		return fmt.Errorf("%s answers %.200q: %w", d.Name, text, err)
 	}
 	if answer.Error != "" {
-		return fmt.Errorf("%s: %s: %s", d.name, command, answer.Error)
+		return fmt.Errorf("%s: %s: %s", d.Name, command, answer.Error)
 	}
 	if into == nil {
 		return nil
@@ -109,9 +108,9 @@ func (d *nodeDriver) do(ctx context.Context, command string, args map[string]any
 func (d *nodeDriver) finish() {
 	_ = d.in.Close() // it ends with its input
 	select {
-	case <-d.done:
+	case <-d.Done():
 	case <-time.After(5 * time.Second):
-		d.kill()
+		d.Kill()
 	}
 	_ = d.outEnd.Close() // nothing comes any more
 }

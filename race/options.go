@@ -71,7 +71,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.StringVar(&o.resultsFile, "results", "results/"+time.Now().UTC().Format("20060102-150405")+".json",
 		"where the results go as JSON; empty for nowhere")
 	fs.StringVar(&o.binary, "taskloom", "../bin/taskloom", "the product")
-	fs.StringVar(&o.benchDir, "repository", "..", "the repository, where the race of polls runs `go run ./bench`")
+	fs.StringVar(&o.benchDir, "repository", "..", "the repository, where the race of polls runs its bench")
 	fs.StringVar(&o.cache, "cache", "../.cache/race", "what install.sh has installed")
 	fs.BoolVar(&o.keep, "keep-logs", false, "leave the logs of all processes where they are")
 	fs.IntVar(&o.payload, "payload", 650, "bytes of an item")
@@ -79,7 +79,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.IntVar(&o.items, "items", 100_000, "claims: items that lie ready")
 	clients := fs.String("clients", "64,500", "claims: clients, with commas between them")
 	fs.IntVar(&o.claimRate, "claim-rate", 50, "claims: items a second of the open loop")
-	fs.IntVar(&o.heldChurn, "held-churn", 10_000, "claims: items worked while an old snapshot is held, before it is measured again, a tenth of all at most; 0 leaves it out")
+	fs.IntVar(&o.heldChurn, "held-churn", 10_000, "claims: items worked while an old snapshot is held, before it is measured again, a tenth of all and -window at most; 0 leaves it out")
 	fs.DurationVar(&o.heldFor, "held-for", 0, "claims: how much longer the snapshot is held before")
 	fs.IntVar(&o.creates, "creates", 50, "create: requests of 5,000 in a sample")
 	fs.IntVar(&o.present, "present", 1_000_000, "create and polls: items that are there already")

@@ -29,6 +29,7 @@ type bar struct {
 	name   string
 	spread spread
 	batch  bool
+	colour string
 }
 
 // writePlots writes a plot of the first figure of each race, and the latencies
@@ -68,13 +69,15 @@ func (r *raceResult) plots() map[string]string {
 	if len(r.Figures) == 0 {
 		return out
 	}
-	f := r.Figures[0]
+	f := r.Figures[max(0, slices.IndexFunc(r.Figures, func(f figure) bool { return f.Drawn }))]
 	var bars []bar
 	curves := map[string][]point{}
 	var order []string
-	for _, c := range r.Contenders {
+	colour := map[string]string{} // the same in all plots of a race
+	for i, c := range r.Contenders {
+		colour[c.Name] = colours[i%len(colours)]
 		if s := c.spread(f.Name); s.N > 0 {
-			bars = append(bars, bar{name: c.Name, spread: s, batch: c.Batch})
+			bars = append(bars, bar{name: c.Name, spread: s, batch: c.Batch, colour: colour[c.Name]})
 		}
 		for _, name := range []string{"paced_claim", "visible", "full", "next"} {
 			if curve := distribution(c, name); len(curve) > 0 {
@@ -88,7 +91,7 @@ func (r *raceResult) plots() map[string]string {
 		out["bars"] = barPlot(r.Title+": "+f.Says, f, bars)
 	}
 	if len(order) > 0 {
-		out["latency"] = curvePlot(r.Title+": latency", order, curves)
+		out["latency"] = curvePlot(r.Title+": latency", order, curves, colour)
 	}
 	return out
 }
@@ -136,7 +139,7 @@ func barPlot(title string, f figure, bars []bar) string {
 		}
 		b.text(labelWidth-8, y+barHeight-6, "end", name)
 		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity="%s"/>`+"\n",
-			labelWidth, y, scale(x.spread.Median), barHeight, colours[i%len(colours)], opacity)
+			labelWidth, y, scale(x.spread.Median), barHeight, x.colour, opacity)
 		fmt.Fprintf(b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" stroke="#111" stroke-width="1.5"/>`+"\n",
 			labelWidth+scale(x.spread.Min), labelWidth+scale(x.spread.Max), y+barHeight/2, y+barHeight/2)
 		b.text(labelWidth+int(scale(x.spread.Max))+8, y+barHeight-6, "start", inUnit(x.spread.Median, f.Unit))
@@ -146,7 +149,7 @@ func barPlot(title string, f figure, bars []bar) string {
 
 // curvePlot shows latencies by percentile: 50, 90, 99 and 99.9 % stand at equal
 // distances, and milliseconds on a logarithmic scale.
-func curvePlot(title string, order []string, curves map[string][]point) string {
+func curvePlot(title string, order []string, curves map[string][]point, colours map[string]string) string {
 	least, most := math.Inf(1), 0.0
 	for _, curve := range curves {
 		for _, p := range curve {
@@ -157,7 +160,7 @@ func curvePlot(title string, order []string, curves map[string][]point) string {
 	if low >= high {
 		high = low + 1
 	}
-	const left, right = 70, plotWidth - 230
+	const left, right = 90, plotWidth - 270
 	b := newSVG(plotTop+curveSize+40, title)
 	x := func(share float64) float64 {
 		nines := -math.Log10(math.Max(1-share, 1e-4)) // 0 to 4
@@ -177,7 +180,7 @@ func curvePlot(title string, order []string, curves map[string][]point) string {
 		for _, p := range curves[name] {
 			path = append(path, fmt.Sprintf("%.1f,%.1f", x(p.share), y(p.millis)))
 		}
-		colour := colours[i%len(colours)]
+		colour := colours[name]
 		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`+"\n", colour, strings.Join(path, " "))
 		at := plotTop + 16 + i*20
 		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%d" y2="%d" stroke="%s" stroke-width="3"/>`+"\n", right+14, right+34, at-4, at-4, colour)

@@ -55,27 +55,16 @@ func TestLatencies(t *testing.T) {
 	require.Equal(t, q.N, sum)
 }
 
-func TestProcesses(t *testing.T) {
-	t.Parallel()
-	got, err := parseStat("7 (a ) (b) S 3 7 7 0 -1 4194560 1 2 3 4 100 50 7 3 20 0 1 0 5 6 7\n")
-	require.NoError(t, err)
-	require.Equal(t, process{parent: 3, own: 1500 * time.Millisecond, reaped: 100 * time.Millisecond}, got)
-	_, err = parseStat("7 (x) S 3")
-	require.Error(t, err)
-	all, err := parseBusy("cpu  100 10 50 9999 888 1 2 3 70 8\ncpu0 1\n")
-	require.NoError(t, err)
-	require.Equal(t, 1660*time.Millisecond, all)
-	_, err = parseBusy("cpu0 1 2 3 4 5 6 7 8")
-	require.Error(t, err)
-	table := processes{5: {parent: 1, own: time.Second, reaped: 2 * time.Second}, 6: {parent: 5, own: 4 * time.Second}, 1: {own: time.Hour}}
-	require.Equal(t, 7*time.Second, table.tree(5))
-}
-
 func TestOnlyWhatIsUsedIsCharged(t *testing.T) {
 	t.Parallel()
 	u := usage{partPostgres: 1, partTemporal: 2, partS3: 4, usageClient: 8, "serve": 16, usageOthers: 32}
 	require.InDelta(t, 25, u.charged([]string{partPostgres}), 0)
 	require.InDelta(t, 27, u.charged([]string{partPostgres, partTemporal}), 0)
+}
+
+func TestTwoDigits(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, [][2]int64{{7, 1}, {1100, 5}, {1200, 4}}, twoDigits([][2]int64{{7, 1}, {1001, 2}, {1100, 3}, {1101, 4}}))
 }
 
 func TestDoubles(t *testing.T) {
@@ -88,7 +77,7 @@ func TestIDsInCopy(t *testing.T) {
 	t.Parallel()
 	b := make([]byte, copyHeader)
 	column := func(v []byte) {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(v))) //nolint:gosec // a few bytes
+		b = binary.BigEndian.AppendUint32(b, uint32(len(v)))
 		b = append(b, v...)
 	}
 	for range 2 {
@@ -176,6 +165,12 @@ func TestReport(t *testing.T) {
 	require.Contains(t, b.String(), "! not claimed")
 	require.NotContains(t, b.String(), "met.")
 
+	r.Races[0].Figures[0].Bound = 500
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: ! not claimed")
+	r.Races[0].Once = true
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: met.")
+	r.Races[0].Figures[0].Bound, r.Races[0].Once = 0, false
+
 	r.Races[0].Noise = nil
 	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "! not claimed", "noise that was not measured allows no claim")
 
@@ -208,6 +203,14 @@ func TestReportFillsThePage(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "images", "claims-1-latency.svg"))
 
 	require.NoError(t, reportMain(args, &strings.Builder{}, &strings.Builder{}))
+	kept := filepath.Join(dir, "kept.json")
+	require.NoError(t, reportMain([]string{"-results", run + "," + run, "-keep", kept}, &strings.Builder{}, &strings.Builder{}))
+	both, err := readResults(kept)
+	require.NoError(t, err)
+	require.Len(t, both.Races, 1, "what has one title becomes one race")
+	require.Len(t, both.Races[0].Contenders[0].Samples, 4)
+	require.Equal(t, 2, both.Races[0].Rounds)
+
 	twice, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Equal(t, string(once), string(twice), "a second time changes nothing")
@@ -239,5 +242,37 @@ func TestInUnit(t *testing.T) {
 		"-1,000": inUnit(-1000, ""),
 	} {
 		require.Equal(t, want, got)
+	}
+}
+
+func TestPollsBecomeRaces(t *testing.T) {
+	t.Parallel()
+	var report benchReport
+	require.NoError(t, json.Unmarshal([]byte(`{"measures": [
+		{"case": "a status, 64 clients as fast as they can", "unit": "/s", "floor": {"median": 9000, "min": 8000, "max": 9500, "n": 2},
+			"ours": {"median": 4000, "min": 3900, "max": 4100, "n": 2}, "noise": 1.01},
+		{"case": "p99 of a status at 100/s", "unit": "ms", "floor": {"median": 2, "min": 1, "max": 3, "n": 2},
+			"ours": {"median": 4, "min": 3, "max": 5, "n": 2}, "noise": 1.2, "floor_latencies_ms": {"p50": 0.5}, "ours_latencies_ms": {"p50": 0.9}},
+		{"case": "100 polls of a status with If-None-Match, against without", "unit": "s of CPU", "floor": {"median": 8, "min": 8, "max": 8, "n": 2},
+			"ours": {"median": 7, "min": 7, "max": 7, "n": 2}, "noise": 0}],
+	"findings": [
+		{"case": "p99 of a status at 100/s", "figures": [{"name": "polls that failed", "value": 0},
+			{"name": "CPU a poll, API and Postgres", "value": 0.5, "unit": "ms of CPU"},
+			{"name": "CPU a poll, the floor and Postgres", "value": 0.2, "unit": "ms of CPU"}]},
+		{"case": "100 polls of a status with If-None-Match, against without", "figures": [{"name": "with: answered 304", "value": 100, "unit": "%"}]}]}`), &report))
+	got := pollResults(&report, "1", 1)
+	require.Len(t, got, 2)
+	require.NoError(t, (&results{Races: got}).keep(filepath.Join(t.TempDir(), "r.json")))
+	var b strings.Builder
+	writeTables(&b, &results{Races: got})
+	for _, line := range []string{
+		"| a status, 64 clients as fast as they can | 4,000/s (3,900..4,100) | 9,000/s (8,000..9,500) | 1.01 |",
+		"| p50 of a status at 100/s | 0.90 ms | 0.50 ms | – |",
+		"| p99 of a status at 100/s: CPU a poll | 0.50 ms | 0.20 ms | – |",
+		"p99 of a status at 100/s: 2.00 of floor server, aim ≤ 3.00: ! not claimed",
+		"p99 of a status at 100/s: CPU a poll: 0.50 ms, aim ≤ 2 ms: met.",
+		"with If-None-Match, against without: answered 304 | 100 % | – | – |",
+	} {
+		require.Contains(t, b.String(), line)
 	}
 }

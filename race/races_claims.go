@@ -10,7 +10,9 @@ func claimFigures(o options) []figure {
 	figures := []figure{
 		{Name: "free_per_cpu_s", Says: "done per CPU second", Unit: "/CPU-s", More: true, Aim: 0.5, Against: pgBoss.name},
 		{Name: "free_per_s", Says: "done per second", Unit: "/s", More: true},
+		{Name: "free_claim_p50_ms", Says: "claim p50, as fast as it goes", Unit: "ms"},
 		{Name: "free_claim_p99_ms", Says: "claim p99, as fast as it goes", Unit: "ms"},
+		{Name: "free_refused", Says: "told to come again, as fast as it goes"},
 		{Name: "paced_claim_p50_ms", Says: fmt.Sprintf("claim p50 at %d/s", o.claimRate), Unit: "ms"},
 		{Name: "paced_claim_p99_ms", Says: fmt.Sprintf("claim p99 at %d/s", o.claimRate), Unit: "ms", Bound: 50},
 	}
@@ -30,7 +32,7 @@ func claimsRace(ctx context.Context, r *room) error {
 	for _, clients := range r.clients {
 		c := &competition{
 			race: "claims", title: fmt.Sprintf("claim to submit, %d clients, %d items of %d B ready", clients, r.items, r.payload),
-			figures: claimFigures(r.options),
+			figures: claimFigures(r.options), phase: "free",
 		}
 		c.add(r, taskloomClaimContender(r.options, clients, false))
 		c.add(r, taskloomClaimContender(r.options, clients, true))

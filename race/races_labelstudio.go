@@ -52,7 +52,7 @@ func (c *toolContender) setup(ctx context.Context, r *room) error {
 		err = t.create(ctx, c.body(min(left, mostPerRequest), r.payload))
 	}
 	for _, child := range t.children() {
-		child.stop()
+		child.Stop()
 	}
 	if err != nil {
 		return fmt.Errorf("import %d tasks: %w", r.lsIDs, err)
@@ -240,7 +240,7 @@ func labelStudioContender(o options) *toolContender {
 // labelStudioRace is race 6 with Label Studio.
 func labelStudioRace(ctx context.Context, r *room) error {
 	c := &competition{
-		race: "labelstudio", title: fmt.Sprintf("import %d tasks, next task, submit, ids of %d", mostPerRequest, r.lsIDs),
+		race: "labelstudio", title: fmt.Sprintf("import %d tasks, next task, submit, ids of %d", mostPerRequest, r.lsIDs), phase: "work",
 		figures: []figure{
 			{Name: "import_p50_ms", Says: "import of 5,000, p50", Unit: "ms"},
 			{Name: "import_rows_per_cpu_s", Says: "tasks imported a CPU second", Unit: "/CPU-s", More: true},

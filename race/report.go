@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,22 +24,32 @@ const ours = "Taskloom"
 func reportMain(args []string, stdout, stderr io.Writer) error {
 	fs := flag.NewFlagSet("race report", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	in := fs.String("results", "", "the run, as JSON; the newest in results/ when empty")
+	in := fs.String("results", "", "the runs, as JSON, with commas between them; the newest in results/ when empty")
 	page := fs.String("page", "", "the page whose marked parts are written; standard output when empty")
 	plots := fs.String("plots", "", "where the plots go as SVG, beside the page; none when empty")
+	keep := fs.String("keep", "", "where the runs go together, with coarse histograms; nowhere when empty")
 	contractsOnly := fs.Bool("contracts", false, "write the contracts only, which need no run")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	parts := map[string]string{"contracts": contractTables()}
 	if !*contractsOnly {
-		name, err := newest(*in)
+		names, err := newest(splitList(*in))
 		if err != nil {
 			return err
 		}
-		r, err := readResults(name)
+		r, err := readAll(names)
 		if err != nil {
 			return err
+		}
+		if *keep != "" {
+			doc, err := r.coarse()
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(*keep, doc, 0o644); err != nil {
+				return err
+			}
 		}
 		var b strings.Builder
 		writeTables(&b, r)
@@ -70,18 +82,18 @@ func reportMain(args []string, stdout, stderr io.Writer) error {
 	return os.WriteFile(*page, text, 0o644)
 }
 
-func newest(name string) (string, error) {
-	if name != "" {
-		return name, nil
+func newest(names []string) ([]string, error) {
+	if len(names) > 0 {
+		return names, nil
 	}
-	all, err := filepath.Glob("results/*.json")
+	all, err := filepath.Glob("results/[0-9]*.json") // not the published one
 	if err == nil && len(all) == 0 {
 		err = errors.New("results/ holds no run yet: `make race` first, or name one with -results")
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return slices.Max(all), nil
+	return []string{slices.Max(all)}, nil
 }
 
 // between replaces what stands between the markers of a part.
@@ -125,7 +137,7 @@ func load(line string) string {
 }
 
 func (r *raceResult) table(w io.Writer) {
-	fmt.Fprintf(w, "\n%s; medians of %d rounds, there and back, with least and most.\n\n|", r.Title, r.Rounds)
+	fmt.Fprintf(w, "\n%s; medians of %s, %s, with least and most.\n\n|", r.Title, rounds(r.Rounds), map[bool]string{false: "there and back", true: "one turn each"}[r.Once])
 	for _, c := range r.Contenders {
 		fmt.Fprintf(w, " | %s %s", c.Name, c.Version)
 		if c.Batch {
@@ -140,6 +152,7 @@ func (r *raceResult) table(w io.Writer) {
 		}
 		fmt.Fprintf(w, " | %s |\n", r.noise(f))
 	}
+	r.processes(w)
 	for _, line := range r.verdicts() {
 		fmt.Fprintf(w, "\n%s\n", line)
 	}
@@ -148,6 +161,48 @@ func (r *raceResult) table(w io.Writer) {
 			fmt.Fprintf(w, "\n%s took no part, or not to the end: %s\n", c.Name, strings.SplitN(c.Failure, "\n", 2)[0])
 		}
 	}
+}
+
+func rounds(n int) string {
+	if n == 1 {
+		return "one round"
+	}
+	return fmt.Sprintf("%d rounds", n)
+}
+
+// processes tells how the CPU seconds of the main phase are shared out.
+func (r *raceResult) processes(w io.Writer) {
+	var told []string
+	for _, c := range r.Contenders {
+		if line := c.shares(r.Phase); line != "" {
+			told = append(told, c.Name+": "+line)
+		}
+	}
+	if len(told) > 0 {
+		fmt.Fprintf(w, "\nCPU seconds by process (phase %s): %s.\n", r.Phase, strings.Join(told, "; "))
+	}
+}
+
+// shares is what each process used of the CPU seconds that the contender is
+// charged, the most first; what is under 1 % is left out.
+func (c *contenderResult) shares(phase string) string {
+	by, sum := map[string]float64{}, 0.0
+	for _, s := range c.Samples {
+		for name, v := range s.CPU[phase] {
+			if charge := (usage{name: v}).charged(c.Uses); charge > 0 {
+				by[name] += v
+				sum += v
+			}
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	var parts []string
+	for _, name := range names {
+		if share := 100 * by[name] / sum; share >= 1 {
+			parts = append(parts, fmt.Sprintf("%s %.0f %%", name, share))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func cell(f figure, c *contenderResult) string {
@@ -192,7 +247,7 @@ func (r *raceResult) verdicts() (lines []string) {
 		}
 		if f.Bound > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %s, aim %s %s: %s.", f.Says, inUnit(s.Median, f.Unit), atMost(!f.More), inUnit(f.Bound, f.Unit),
-				verdict(met(s.Median, f.Bound, f.More), false)))
+				verdict(met(s.Median, f.Bound, f.More), r.tooLoudFor(f))))
 		}
 		them := r.find(f.Against)
 		if f.Aim == 0 || them == nil || them.Batch || them.spread(f.Name).N == 0 {
@@ -203,6 +258,13 @@ func (r *raceResult) verdicts() (lines []string) {
 			verdict(met(x, f.Aim, f.More), loud(r.Noise[f.Name]))))
 	}
 	return lines
+}
+
+// tooLoudFor reports whether noise forbids to say whether ours keeps a bound.
+// Races with one turn each measure no noise, nor do figures that are counted.
+func (r *raceResult) tooLoudFor(f figure) bool {
+	n, measured := r.Noise[f.Name]
+	return !r.Once && (len(r.Noise) == 0 || measured && loud(n))
 }
 
 func met(value, aim float64, more bool) bool {

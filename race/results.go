@@ -24,6 +24,10 @@ type raceResult struct {
 	Rounds     int                `json:"rounds"`
 	Figures    []figure           `json:"figures"`
 	Contenders []*contenderResult `json:"contenders"`
+	// Once says that rounds had no way back; Phase is the one whose CPU seconds are
+	// told by process.
+	Once  bool   `json:"once,omitempty"`
+	Phase string `json:"phase,omitempty"`
 	// Noise is, by figure, the ratio of one contender to itself; nothing when it
 	// was not measured.
 	Noise        map[string]float64 `json:"noise,omitempty"`

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -39,7 +38,7 @@ func (w *riverWorker) Work(ctx context.Context, job *river.Job[riverItem]) error
 	return w.work(ctx, job)
 }
 
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+var quiet = slog.New(slog.DiscardHandler)
 
 // migrateRiver makes River's tables.
 func migrateRiver(ctx context.Context, pool *pgxpool.Pool) error {

@@ -14,5 +14,8 @@ mkdir -p "$root/.cache/race"
 cd "$here"
 echo "race: building (River, DBOS and Temporal's SDK: some minutes the first time)"
 CGO_ENABLED=0 go build -o "$root/.cache/race/race" .
-# Parts that are killed on purpose come back: --restart.
-exec "$root/bin/taskloom-dev" exec --restart -- "$root/.cache/race/race" ${races:+-only "$races"} "$@"
+# The race of polls has its floor server and its loops from there.
+(cd "$root" && CGO_ENABLED=0 go build -o "$root/.cache/race/bench" ./bench)
+# Parts that are killed on purpose come back: --restart. Idle connections of the
+# chaos race need room: --connections.
+exec "$root/bin/taskloom-dev" exec --restart --connections 400 -- "$root/.cache/race/race" ${races:+-only "$races"} "$@"

@@ -14,10 +14,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/taskloom/taskloom/internal/measure/process"
 )
 
 // taskloom is the product as production runs it, each process by itself, on a
@@ -103,7 +105,8 @@ func newTaskloomWorld(ctx context.Context, r *room, people int, lease string) (*
 	if err := w.apply(ctx, t, fmt.Sprintf(taskloomDocument, lease)); err != nil {
 		return nil, err
 	}
-	return w, w.addPeople(ctx, people)
+	err = w.addPeople(ctx, people)
+	return w, err
 }
 
 // apply brings the document about and keeps the ids that it got.
@@ -165,7 +168,7 @@ func (w *taskloomWorld) prepare(ctx context.Context, r *room, db *database) (*ta
 	}
 	var addrs [3]string
 	for i := range addrs {
-		if addrs[i], err = freeAddr(ctx); err != nil {
+		if addrs[i], err = process.FreeAddr(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +182,7 @@ func (w *taskloomWorld) prepare(ctx context.Context, r *room, db *database) (*ta
 		// What is measured is the product, not how it holds callers back.
 		"RATE_LIMIT_KEY=off", "RATE_LIMIT_ADDRESS=off", "RATE_LIMIT_FAILED_AUTH=off")
 	t.serve = r.newChild("serve", binary, t.env, "serve")
-	t.worker = r.newChild("worker", binary, append(t.env[:len(t.env):len(t.env)], "METRICS_ADDR="+addrs[2]), "worker")
+	t.worker = r.newChild("worker", binary, append(slices.Clip(t.env), "METRICS_ADDR="+addrs[2]), "worker")
 	return t, nil
 }
 
@@ -207,7 +210,7 @@ func (w *taskloomWorld) beginFrom(ctx context.Context, r *room, from *database) 
 	if err != nil {
 		return nil, err
 	}
-	if err := t.serve.start(); err != nil {
+	if err := t.serve.Start(); err != nil {
 		return nil, err
 	}
 	return t, awaitOK(ctx, t.serve, t.base+"/healthz")
@@ -215,7 +218,7 @@ func (w *taskloomWorld) beginFrom(ctx context.Context, r *room, from *database) 
 
 // startWorker starts the worker and waits until it works.
 func (t *taskloom) startWorker(ctx context.Context) error {
-	if err := t.worker.start(); err != nil {
+	if err := t.worker.Start(); err != nil {
 		return err
 	}
 	return awaitOK(ctx, t.worker, t.ready)
@@ -226,8 +229,8 @@ func (t *taskloom) end(r *room) {
 	if t == nil {
 		return
 	}
-	t.worker.stop()
-	t.serve.stop()
+	t.worker.Stop()
+	t.serve.Stop()
 	r.drop(t.db)
 }
 
@@ -299,9 +302,10 @@ func (t *taskloom) approve(ctx context.Context, c *httpClient, claim string) err
 	return err
 }
 
-// version is what the binary says of itself.
+// taskloomVersion is what the binary says of itself, without how it was built.
 func taskloomVersion(o options) string {
-	return firstOf(context.Background(), o.binary, "version")
+	version, _, _ := strings.Cut(strings.TrimPrefix(firstOf(context.Background(), o.binary, "version"), "taskloom "), ",")
+	return version
 }
 
 // errEmpty says that a queue has nothing left.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/taskloom/taskloom/internal/measure/procfs"
 )
 
 // usage is CPU seconds by process with its children. "client" is this program;
@@ -43,22 +45,22 @@ func look(children []*child) (usage, error) {
 		}
 	}
 	for _, c := range children {
-		if pid := c.pid(); pid != 0 {
-			pids[c.name] = pid
+		if pid := c.Pid(); pid != 0 {
+			pids[c.Name] = pid
 		}
 	}
-	table, err := readProcesses()
+	table, err := procfs.Read()
 	if err != nil {
 		return nil, err
 	}
-	all, err := busy()
+	all, err := procfs.Busy()
 	if err != nil {
 		return nil, err
 	}
-	u := usage{usageClient: table[os.Getpid()].own.Seconds()}
+	u := usage{usageClient: table[os.Getpid()].Own.Seconds()}
 	u[usageOthers] = all.Seconds() - u[usageClient]
 	for name, pid := range pids {
-		u[name] = table.tree(pid).Seconds()
+		u[name] = table.Tree(pid).Seconds()
 		u[usageOthers] -= u[name]
 	}
 	return u, nil

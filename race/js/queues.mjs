@@ -171,7 +171,12 @@ class Graphile {
       connectionString: url, maxPoolSize: POOL, concurrency: clients, pollInterval: 500, noHandleSignals: true, logger: silent(),
       taskList: { [QUEUE]: async ({ n }) => effect(pool, n, millis) },
     });
-    this.runner.promise.catch((e) => console.error("graphile-worker ended:", e.message));
+    // Whoever runs it waits for this promise, and for nothing else: the process ends with it.
+    const ended = (e) => {
+      console.error("graphile-worker ended:", e?.message);
+      process.exit(1);
+    };
+    this.runner.promise.then(ended, ended);
   }
 
   async send({ n }) {

@@ -31,7 +31,9 @@ type Setup struct {
 	ID       string
 	Password string
 	Port     int
-	Log, Pid string
+	// MaxConnections is Postgres' max_connections; 0 is the usual 200.
+	MaxConnections int
+	Log, Pid       string
 	// Keep remembers a new place elsewhere for the next run.
 	Keep func(base string) error
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ import (
 // the log after a kill takes the longest.
 const startTime = 60 * time.Second
 
+// usualConnections is max_connections where nobody asks for another number.
+const usualConnections = 200
+
 // How Postgres shuts down: Fast writes everything out in order, Immediate leaves
 // it to the log, which is replayed at the next start.
 const (
@@ -30,7 +34,7 @@ const (
 func (c *Cluster) Spec() child.Spec {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "unix_socket_directories=", "password_encryption=scram-sha-256",
-		"max_connections=200", "shared_buffers=256MB", "max_wal_size=2GB", "fsync=on",
+		"max_connections=" + strconv.Itoa(cmp.Or(c.MaxConnections, usualConnections)), "shared_buffers=256MB", "max_wal_size=2GB", "fsync=on",
 		"log_line_prefix=%m [%p] ",
 	}
 	args := []string{"-D", c.Data, "-p", strconv.Itoa(c.Port)}

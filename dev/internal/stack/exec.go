@@ -23,9 +23,11 @@ type ExecOptions struct {
 	Dir     string // "": a temporary one, removed afterwards
 	Restart bool   // bring parts back that die
 	UI      bool   // run Temporal's Web UI too
-	Command []string
-	Environ Environ
-	Say     *progress.Reporter
+	// Connections is Postgres' max_connections; 0 is the usual.
+	Connections int
+	Command     []string
+	Environ     Environ
+	Say         *progress.Reporter
 }
 
 // command is the name of exec's child, as in pid files.
@@ -55,7 +57,7 @@ func Exec(parent context.Context, o ExecOptions) (code int, err error) {
 	}
 	defer s.stop()
 
-	want := wanted{postgres: true, database: true, temporal: true, ui: o.UI, s3: true}
+	want := wanted{postgres: true, database: true, temporal: true, ui: o.UI, s3: true, connections: o.Connections}
 	if err := s.settle(append(want.ports(), portMetrics, portWorkerMetrics, portApp)...); err != nil {
 		return 1, err
 	}

@@ -100,6 +100,7 @@ func (s *Stack) settle(names ...string) error {
 type wanted struct {
 	postgres, temporal, ui, s3 bool
 	database                   bool // make the product's database
+	connections                int  // Postgres' max_connections; 0 is the usual
 }
 
 func (w wanted) ports() []string {
@@ -132,7 +133,7 @@ func (s *Stack) start(ctx context.Context, want wanted) error {
 }
 
 func (s *Stack) startPostgres(ctx context.Context, want wanted) error {
-	cluster, err := s.prepareCluster(ctx)
+	cluster, err := s.prepareCluster(ctx, want)
 	if err != nil {
 		return err
 	}
@@ -150,14 +151,14 @@ func (s *Stack) startPostgres(ctx context.Context, want wanted) error {
 }
 
 // prepareCluster makes the cluster and remembers where it had to go.
-func (s *Stack) prepareCluster(ctx context.Context) (*postgres.Cluster, error) {
+func (s *Stack) prepareCluster(ctx context.Context, want wanted) (*postgres.Cluster, error) {
 	step := s.say.Start("Postgres", "preparing")
 	cluster, err := postgres.Setup{
 		Spawner: s.spawner, Say: s.say,
 		Dir: s.dir.Path(), Elsewhere: s.settings.PostgresBase, ID: s.settings.ID,
 		Password: s.settings.PostgresPassword, Port: s.settings.Ports[portPostgres],
 		Log: s.dir.Log(postgresPart), Pid: s.dir.Pid(postgresPart),
-		Keep: s.keepBase,
+		Keep: s.keepBase, MaxConnections: want.connections,
 	}.Prepare(ctx, step.Doing)
 	step.Done(err)
 	return cluster, err

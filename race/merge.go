@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// readAll reads runs and puts them together: a machine may be quiet for some
+// minutes at a time only. Races of one name and title become one with all
+// samples; the machine is that of the first run.
+func readAll(names []string) (*results, error) {
+	var all *results
+	for _, name := range names {
+		r, err := readResults(name)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = r
+			continue
+		}
+		all.Options = append(append(all.Options, "+"), r.Options...)
+		all.Failures = append(all.Failures, r.Failures...)
+		all.Machine.LoadAfter = r.Machine.LoadAfter
+		if all.Polls == nil {
+			all.Polls = r.Polls
+		}
+		for _, x := range r.Races {
+			at := slices.IndexFunc(all.Races, func(have *raceResult) bool { return have.Race == x.Race && have.Title == x.Title })
+			if at < 0 {
+				all.Races = append(all.Races, x)
+				continue
+			}
+			all.Races[at].join(x)
+		}
+	}
+	// The races in their order, whichever was run first.
+	order := map[string]int{}
+	for i, x := range races {
+		order[x.name] = i
+	}
+	slices.SortStableFunc(all.Races, func(a, b *raceResult) int { return order[a.Race] - order[b.Race] })
+	return all, nil
+}
+
+// join adds the samples of a later run.
+func (r *raceResult) join(later *raceResult) {
+	r.Rounds += later.Rounds
+	if len(r.Noise) == 0 {
+		r.Noise, r.NoiseOf = later.Noise, later.NoiseOf
+	}
+	r.NoiseSamples = append(r.NoiseSamples, later.NoiseSamples...)
+	for _, c := range later.Contenders {
+		have := r.find(c.Name)
+		if have == nil {
+			r.Contenders = append(r.Contenders, c)
+			continue
+		}
+		have.Samples = append(have.Samples, c.Samples...)
+		if have.Failure == "" {
+			have.Failure = c.Failure
+		}
+	}
+}
+
+// coarse is a run small enough to be kept with the sources: histograms have two
+// digits instead of three, a line each, and what bench wrote is left out.
+func (r *results) coarse() ([]byte, error) {
+	small := *r
+	small.Polls = nil
+	doc, err := json.Marshal(&small)
+	if err != nil {
+		return nil, fmt.Errorf("encode results: %w", err)
+	}
+	var copied results
+	if err := json.Unmarshal(doc, &copied); err != nil {
+		return nil, fmt.Errorf("copy results: %w", err)
+	}
+	for _, x := range copied.Races {
+		x.NoiseSamples = withoutHistograms(x.NoiseSamples)
+		for _, c := range x.Contenders {
+			for _, s := range c.Samples {
+				for name, q := range s.Latencies {
+					q.Buckets = twoDigits(q.Buckets)
+					s.Latencies[name] = q
+				}
+			}
+		}
+	}
+	raw, err := json.Marshal(&copied)
+	if err != nil {
+		return nil, fmt.Errorf("encode results: %w", err)
+	}
+	// A sample a line: what changes from run to run can be seen.
+	return append([]byte(strings.ReplaceAll(string(raw), `{"values":`, "\n"+`{"values":`)), '\n'), nil
+}
+
+func withoutHistograms(samples []*sample) []*sample {
+	for _, s := range samples {
+		for name, q := range s.Latencies {
+			q.Buckets = nil
+			s.Latencies[name] = q
+		}
+	}
+	return samples
+}
+
+// twoDigits rounds the bounds of buckets up and adds up what falls together.
+func twoDigits(buckets [][2]int64) [][2]int64 {
+	counts := map[int64]int64{}
+	for _, b := range buckets {
+		unit := int64(1)
+		for b[0]/unit >= 100 {
+			unit *= 10
+		}
+		counts[(b[0]+unit-1)/unit*unit] += b[1]
+	}
+	var out [][2]int64
+	for _, bound := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, [2]int64{bound, counts[bound]})
+	}
+	return out
+}
