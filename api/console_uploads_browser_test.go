@@ -9,10 +9,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/api"
@@ -116,9 +118,17 @@ func TestABrowserUploadsStraightToTheObjectStore(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // far more than it takes
 	defer cancel()
+	profile := t.TempDir()
 	browser := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
-		"--remote-debugging-port=0", "--user-data-dir="+t.TempDir(), server.URL)
+		"--remote-debugging-port=0", "--user-data-dir="+profile, server.URL)
+	// With all its processes: one that lives on writes into its profile while that
+	// is removed.
+	browser.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	browser.Cancel = func() error { return syscall.Kill(-browser.Process.Pid, syscall.SIGKILL) }
+	t.Cleanup(func() {
+		assert.Eventually(t, func() bool { return os.RemoveAll(profile) == nil }, 10*time.Second, 50*time.Millisecond)
+	})
 	require.NoError(t, browser.Start())
 	var answer string
 	select {
