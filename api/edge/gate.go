@@ -103,7 +103,8 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 	}
 	body := []byte(`{"error":"` + string(fault.Unavailable) + `","message":"` + turnedAway + `"}` + "\n")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !g.full() || !strings.HasPrefix(r.URL.Path, prefix) || r.URL.Path == prefix+"v1/health" {
+		open := r.URL.Path == prefix+"v1/health" || r.URL.Path == prefix+"console/login" // they take no place
+		if open || !strings.HasPrefix(r.URL.Path, prefix) || !g.full() {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -137,13 +137,14 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		require.Equal(t, "1", refused.Header().Get("Retry-After"))
 		require.JSONEq(t, `{"error":"service_unavailable","message":"`+turnedAway+`"}`, refused.Body.String())
 		require.Equal(t, http.StatusOK, get("/api/v1/health").Code)
+		require.Equal(t, http.StatusOK, get("/api/console/login").Code)
 		require.Equal(t, http.StatusOK, get("/healthz").Code)
 		all.Wait()
 		for _, ex := range inside {
 			ex.Leave()
 		}
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code)
-		require.Equal(t, 5, reached)
+		require.Equal(t, 6, reached)
 	})
 }
 
