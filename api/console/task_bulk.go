@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -37,6 +38,7 @@ func (a *api) registerTaskBulk() {
 	register(a, huma.Operation{
 		OperationID: "bulkTasks", Method: http.MethodPost, Path: "/pipelines/{pipeline_id}/tasks/bulk", Tags: []string{"Tasks"},
 		Summary: "Do the same to many tasks", Description: "Each task by itself: what cannot be done on one is told for it and keeps no other from being done.",
+		Metadata: edge.Slow(),
 	}, a.bulkTasks)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/store"
 	"github.com/taskloom/taskloom/internal/task"
@@ -114,7 +115,7 @@ func (a *api) registerTasks() {
 	}, a.getCounts)
 	register(a, huma.Operation{
 		OperationID: "listPipelineTasks", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}/tasks", Tags: tags,
-		Summary: "List tasks", Description: "Newest first, narrowed by any of the filters together.", SkipValidateParams: true,
+		Summary: "List tasks", Description: "Newest first, narrowed by any of the filters together.", SkipValidateParams: true, Metadata: edge.Slow(),
 	}, a.listTasks)
 	register(a, huma.Operation{
 		OperationID: "getTaskDetail", Method: http.MethodGet, Path: "/tasks/{task_id}", Tags: tags,

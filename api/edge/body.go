@@ -64,7 +64,7 @@ func (rd *Reader) read(w http.ResponseWriter, r *http.Request, limit int64, chec
 	ex.Leave()
 	data, err := readAll(w, r, limit, ticket)
 	if err == nil && inside {
-		err = ex.enter(r.Context())
+		err = ex.enterWith(r.Context(), len(data))
 	}
 	if err == nil {
 		if bad := check(data); bad != nil {

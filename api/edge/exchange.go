@@ -20,8 +20,10 @@ type Exchange struct {
 	problems bool
 	// owner is whose share of the budget for bodies the request uses.
 	owner string
-	// gate is whose place the request needs, and inside whether it has one.
+	// gate is whose place the request needs, line where it waits for one, and
+	// inside whether it has one.
 	gate   *Gate
+	line   *line
 	inside bool
 	err    error
 	attrs  []slog.Attr

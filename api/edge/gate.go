@@ -5,77 +5,60 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/semaphore"
-
 	"github.com/taskloom/taskloom/internal/fault"
-)
-
-// How long a request waits for its turn. A burst is let in as work gets done.
-// Who comes while requests have been waiting without a pause for lasting is told
-// to come again at once: a line that does not get shorter only makes everybody
-// late (controlled delay, as in Maurer, "Fail at Scale", ACM Queue 2015).
-const (
-	burstWait   = 100 * time.Millisecond
-	lasting     = 500 * time.Millisecond
-	lastingWait = 20 * time.Millisecond
-	// longestLine is how many wait at a time at most. While a line lasts, it is as
-	// many as are let in.
-	longestLine = 1024
 )
 
 // Gate bounds how many requests are worked on at a time, so that more of them
 // than the process can answer do not make all of them slow: those beyond it
 // wait in line for a moment and are refused then. Nobody holds a place while
-// they send a body or read an answer, so slow callers keep nobody out.
+// they send a body or read an answer, so slow callers keep nobody out; and what
+// takes long by its nature has a few places of its own, so that neither keeps
+// the other out.
 type Gate struct {
-	places *semaphore.Weighted
-	size   int64
-	now    func() time.Time
-	// waiting is how many stand in line.
-	waiting atomic.Int64
-	// free is when somebody last found a place without waiting, in nanoseconds
-	// since 1970.
-	free    atomic.Int64
-	refused prometheus.Counter
+	quick, slow *line
+	refused     prometheus.Counter
 }
 
-// NewGate makes a Gate with that many places; 0 or less is no gate at all. reg
-// may be nil.
+// slowShare is how many quick places there are for each slow one.
+const slowShare = 4
+
+// slowBody is the size, in bytes, from which on a request takes long because of
+// its body, whatever it asks for: several hundred tasks, for example.
+const slowBody = 256 << 10
+
+// slowOperation marks operations in huma.Operation.Metadata.
+const slowOperation = "slow"
+
+// Slow marks an operation, as its Metadata, that reads or writes so much that
+// its objective is seconds instead of milliseconds.
+func Slow() map[string]any { return map[string]any{slowOperation: true} }
+
+// NewGate makes a Gate with that many places, and a quarter as many for what
+// takes long; 0 or less is no gate at all. reg may be nil.
 func NewGate(places int, now func() time.Time, reg prometheus.Registerer) *Gate {
 	if places <= 0 {
 		return nil
 	}
-	g := &Gate{places: semaphore.NewWeighted(int64(places)), size: int64(places), now: now, refused: prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "taskloom_http_overload_refused_total",
-		Help: "Requests that were refused because too many others were being answered, in requests.",
-	})}
-	g.free.Store(now().UnixNano())
+	g := &Gate{
+		quick: newLine(places, quickPatience, now), slow: newLine(max(1, places/slowShare), slowPatience, now),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "taskloom_http_overload_refused_total",
+			Help: "Requests that were refused because too many others were being answered, in requests.",
+		}),
+	}
 	if reg != nil {
 		reg.MustRegister(g.refused)
 	}
 	return g
 }
 
-// enter takes a place. The error refuses the request.
-func (g *Gate) enter(ctx context.Context) error {
-	if g.places.TryAcquire(1) { // fails while others wait, too
-		g.free.Store(g.now().UnixNano())
-		return nil
-	}
-	wait := burstWait
-	if g.lasts() {
-		wait = lastingWait
-	}
-	g.waiting.Add(1)
-	defer g.waiting.Add(-1)
-	waiting, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	if g.places.Acquire(waiting, 1) == nil {
+// enter takes a place in a line. The error refuses the request.
+func (g *Gate) enter(ctx context.Context, l *line) error {
+	if l.enter(ctx) {
 		return nil
 	}
 	g.refused.Inc()
@@ -83,15 +66,6 @@ func (g *Gate) enter(ctx context.Context) error {
 }
 
 const turnedAway = "too many requests at a time; try again in a moment"
-
-// lasts reports whether requests have been waiting without a pause for a while.
-func (g *Gate) lasts() bool { return g.now().UnixNano()-g.free.Load() > lasting.Nanoseconds() }
-
-// full reports whether the line is so long that nobody new has a chance.
-func (g *Gate) full() bool {
-	n := g.waiting.Load()
-	return n >= longestLine || n >= g.size && g.lasts()
-}
 
 // Shed stands before everything else and answers those who have no chance at
 // once, at a fraction of what any other answer costs: when most of what comes
@@ -104,7 +78,7 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 	body := []byte(`{"error":"` + string(fault.Unavailable) + `","message":"` + turnedAway + `"}` + "\n")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		open := r.URL.Path == prefix+"v1/health" || r.URL.Path == prefix+"console/login" // they take no place
-		if open || !strings.HasPrefix(r.URL.Path, prefix) || !g.full() {
+		if open || !strings.HasPrefix(r.URL.Path, prefix) || !g.quick.full() {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -128,7 +102,10 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		ex := From(ctx.Context())
-		ex.gate = g
+		ex.gate, ex.line = g, g.quick
+		if ctx.Operation().Metadata[slowOperation] == true {
+			ex.line = g.slow
+		}
 		if err := ex.enter(ctx.Context()); err != nil {
 			WriteHumaError(api, ctx, err)
 			return
@@ -143,9 +120,18 @@ func (ex *Exchange) enter(ctx context.Context) error {
 	if ex.gate == nil || ex.inside {
 		return nil
 	}
-	err := ex.gate.enter(ctx)
+	err := ex.gate.enter(ctx, ex.line)
 	ex.inside = err == nil
 	return err
+}
+
+// enterWith is enter for a request that left to read its body, of that many
+// bytes.
+func (ex *Exchange) enterWith(ctx context.Context, body int) error {
+	if ex.gate != nil && body > slowBody {
+		ex.line = ex.gate.slow
+	}
+	return ex.enter(ctx)
 }
 
 // Leave gives the request's place to others, for the time of what takes long
@@ -154,7 +140,7 @@ func (ex *Exchange) enter(ctx context.Context) error {
 func (ex *Exchange) Leave() {
 	if ex.inside {
 		ex.inside = false
-		ex.gate.places.Release(1)
+		ex.line.places.Release(1)
 	}
 }
 

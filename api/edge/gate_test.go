@@ -22,6 +22,9 @@ import (
 // pass lets the bubble's clock go on.
 func pass(d time.Duration) { <-time.After(d) }
 
+// arrival is a request that wants a quick place.
+func arrival(g *Gate) *Exchange { return &Exchange{gate: g, line: g.quick} }
+
 // A burst is let in as work gets done: nobody is refused who is served within
 // the wait.
 func TestABurstWaitsItsTurn(t *testing.T) {
@@ -33,7 +36,7 @@ func TestABurstWaitsItsTurn(t *testing.T) {
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				ex := &Exchange{gate: g}
+				ex := arrival(g)
 				if err := ex.enter(t.Context()); err != nil {
 					t.Error(err)
 					return
@@ -69,7 +72,7 @@ func TestAnOverloadIsRefusedSoon(t *testing.T) {
 		for range 10 * 1200 { // ten seconds of three times as many
 			pass(time.Second / 1200)
 			all.Go(func() {
-				ex, came := &Exchange{gate: g}, time.Now()
+				ex, came := arrival(g), time.Now()
 				err := ex.enter(t.Context())
 				mu.Lock()
 				defer mu.Unlock()
@@ -90,10 +93,10 @@ func TestAnOverloadIsRefusedSoon(t *testing.T) {
 			})
 		}
 		all.Wait()
-		require.LessOrEqual(t, longest, lastingWait)
+		require.LessOrEqual(t, longest, quickPatience.lastingWait)
 		require.InDelta(t, 4000, served, 200, "places stay busy")
 		require.Equal(t, 12000, served+refused)
-		ex := &Exchange{gate: g}
+		ex := arrival(g)
 		require.NoError(t, ex.enter(t.Context()))
 		ex.Leave()
 	})
@@ -116,20 +119,20 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 			return w
 		}
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code)
-		inside := []*Exchange{{gate: g}, {gate: g}}
+		inside := []*Exchange{arrival(g), arrival(g)}
 		for _, ex := range inside {
 			require.NoError(t, ex.enter(t.Context()))
 		}
 		var all sync.WaitGroup
 		for range 2 {
-			all.Go(func() { _ = (&Exchange{gate: g}).enter(t.Context()) })
+			all.Go(func() { _ = arrival(g).enter(t.Context()) })
 		}
 		synctest.Wait()
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code, "a burst may wait")
 		all.Wait()
-		pass(lasting)
+		pass(quickPatience.lasting)
 		for range 2 {
-			all.Go(func() { _ = (&Exchange{gate: g}).enter(t.Context()) })
+			all.Go(func() { _ = arrival(g).enter(t.Context()) })
 		}
 		synctest.Wait()
 		refused := get("/api/v1/workflows")
@@ -152,15 +155,15 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 func TestACallerWhoLeavesTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	g := NewGate(1, time.Now, nil)
-	first := &Exchange{gate: g}
+	first := arrival(g)
 	require.NoError(t, first.enter(t.Context()))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Error(t, (&Exchange{gate: g}).enter(gone))
+	require.Error(t, arrival(g).enter(gone))
 	first.Leave()
 	first.Leave() // twice is once
-	require.NoError(t, (&Exchange{gate: g}).enter(t.Context()))
-	require.False(t, g.places.TryAcquire(1))
+	require.NoError(t, arrival(g).enter(t.Context()))
+	require.False(t, g.quick.places.TryAcquire(1))
 }
 
 type gatedInput struct{ Payload }
@@ -223,9 +226,59 @@ func TestSlowCallersHoldNoPlace(t *testing.T) {
 	<-writing
 	require.Equal(t, http.StatusNoContent, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
 
-	require.True(t, g.places.TryAcquire(1)) // all places are taken now
+	require.True(t, g.quick.places.TryAcquire(1)) // all places are taken now
 	require.Equal(t, http.StatusServiceUnavailable, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
 	require.Equal(t, http.StatusNoContent, call(http.MethodGet, "/health", nil))
-	g.places.Release(1)
+	g.quick.places.Release(1)
 	require.NoError(t, w.Close())
+}
+
+// What takes long by its nature and what does not keep each other waiting
+// neither way, and a few that take long at once are no overload.
+func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(8, time.Now, nil)
+		slow := func() *Exchange { return &Exchange{gate: g, line: g.slow} }
+		inside := []*Exchange{slow(), slow()}
+		for _, ex := range inside {
+			require.NoError(t, ex.enter(t.Context()))
+		}
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				ex := slow()
+				if err := ex.enter(t.Context()); err != nil {
+					t.Error(err)
+				}
+				ex.Leave()
+			})
+		}
+		for range 8 { // quick ones are let in beside them at once
+			require.NoError(t, arrival(g).enter(t.Context()))
+		}
+		require.Zero(t, time.Since(began))
+		pass(time.Second) // of slow work
+		for _, ex := range inside {
+			ex.Leave()
+		}
+		all.Wait()
+		require.Error(t, arrival(g).enter(t.Context()), "all quick places are taken")
+		require.NoError(t, slow().enter(t.Context()), "slow work goes on")
+	})
+}
+
+// A large body makes slow work of any request.
+func TestALargeBodyIsSlowWork(t *testing.T) {
+	t.Parallel()
+	g := NewGate(1, time.Now, nil)
+	ex := arrival(g)
+	require.NoError(t, ex.enter(t.Context()))
+	ex.Leave()
+	require.NoError(t, ex.enterWith(t.Context(), slowBody+1))
+	require.True(t, g.quick.places.TryAcquire(1), "it has left the quick ones")
+	require.False(t, g.slow.places.TryAcquire(1))
+	ex.Leave()
+	require.True(t, g.slow.places.TryAcquire(1))
 }

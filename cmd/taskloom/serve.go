@@ -1,10 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +58,7 @@ func (a *app) serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: api.New(api.Deps{
 			Store: p.store, Logger: p.log, SecretKey: p.config.Key(), PublicURL: p.config.PublicURL,
-			TrustedProxies: p.config.Proxies(), Limits: limits, InFlight: cmp.Or(p.config.RequestsAtOnce, int(p.config.DatabaseMaxConns)), Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
+			TrustedProxies: p.config.Proxies(), Limits: limits, InFlight: p.config.AtOnce(runtime.GOMAXPROCS(0)), Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
 			Uploads: p.uploads(), Links: p.links(), App: webApp,
 			About: console.About{
 				Version: buildVersion().Version, TemporalUIURL: p.config.TemporalUIURL, TemporalNamespace: p.config.TemporalNamespace,

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,8 +28,7 @@ type Config struct {
 	DatabaseURL Secret `env:"DATABASE_URL"`
 	// DatabaseMaxConns bounds the connections of the process.
 	DatabaseMaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16"`
-	// RequestsAtOnce bounds the requests that serve works on at a time; 0 is one
-	// for each connection to the database.
+	// RequestsAtOnce bounds the requests that serve works on at a time; see AtOnce.
 	RequestsAtOnce int `env:"REQUESTS_AT_ONCE" envDefault:"0"`
 	// TemporalAddress is host:port. TLS, API key and the rest are the
 	// variables of Temporal's envconfig; see Temporal.
@@ -126,6 +126,13 @@ func (c Config) Key() []byte {
 // LocalURL is the API's address for who runs on the same machine.
 func (c Config) LocalURL() string { return "http://" + reachable(c.Addr) }
 
+// AtOnce is how many requests serve works on at a time on a machine with so many
+// processors: what is set, or else four for each of them, of which some wait for
+// Postgres at any moment, and not more than there are connections to it.
+func (c Config) AtOnce(processors int) int {
+	return cmp.Or(c.RequestsAtOnce, min(4*processors, int(c.DatabaseMaxConns)))
+}
+
 // Level returns the level of the log.
 func (c Config) Level() slog.Level {
 	var l slog.Level
@@ -148,7 +155,7 @@ func (c Config) check(p *problems) {
 		p.add("DATABASE_MAX_CONNS", "must be between 1 and 1000")
 	}
 	if c.RequestsAtOnce < 0 {
-		p.add("REQUESTS_AT_ONCE", "must not be negative; 0 is one for each connection to the database")
+		p.add("REQUESTS_AT_ONCE", "must not be negative; 0 is four for each processor, and one for each connection to the database at most")
 	}
 	if _, err := parseProxies(c.TrustedProxies); err != nil {
 		p.add("TRUSTED_PROXIES", "%s; write networks separated by commas, such as 10.0.0.0/8,fd00::/8", err)
