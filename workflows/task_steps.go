@@ -40,6 +40,11 @@ func (r *taskRun) step(ctx workflow.Context) error {
 	state, from := r.State, r.State.Seq
 	in := activities.ApplyStepInput{TaskID: r.taskID, From: from, To: events[len(events)-1].Seq, Events: events}
 	for _, e := range events {
+		if !e.Kind.Known() {
+			// Not an error of the run, which would end it: the workflow task fails, and
+			// Temporal gives it out again until a newer worker takes it.
+			panic(pipeline.Unknown(e))
+		}
 		var changes []pipeline.Change
 		state, changes = pipeline.Step(r.Graph, state, e)
 		in.Changes = append(in.Changes, changes...)

@@ -1,6 +1,10 @@
 package pipeline
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // EventKind names what happened to a task: the `kind` of a journal row.
 type EventKind string
@@ -32,6 +36,15 @@ func EventKinds() []EventKind {
 		EventCreate, EventClaim, EventRelease, EventSubmit, EventReview, EventEscalate, EventQuarantine,
 		EventResolve, EventHold, EventUnhold, EventFail, EventExpire, EventAuto, EventUndo,
 	}
+}
+
+// Known reports whether this version knows the kind. A newer one may have
+// written others; to go on without them would lose what they mean.
+func (k EventKind) Known() bool { return slices.Contains(EventKinds(), k) }
+
+// Unknown is the error for an event of a kind that is not known.
+func Unknown(e Event) error {
+	return fmt.Errorf("event %d is of kind %q, which this version does not know; a newer one goes on from there", e.Seq, e.Kind)
 }
 
 // Outcomes of events: of a review, of a resolve and of an automation.

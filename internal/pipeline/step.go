@@ -67,6 +67,9 @@ func Fold(g Graph, skipped []string, events []Event) (State, error) {
 		return State{}, err
 	}
 	for _, e := range events {
+		if !e.Kind.Known() {
+			return State{}, Unknown(e)
+		}
 		s, _ = Step(g, s, e)
 	}
 	return s, nil

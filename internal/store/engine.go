@@ -99,6 +99,9 @@ func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 		return err
 	}
 	for _, e := range events {
+		if !e.Kind.Known() {
+			return fmt.Errorf("catch up with the journal of task %d: %w", t.ID, pipeline.Unknown(e))
+		}
 		var changes []pipeline.Change
 		st, changes = pipeline.Step(p.Graph, st, e)
 		if err := s.writeChanges(ctx, tx, t, changes); err != nil {
