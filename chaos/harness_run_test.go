@@ -169,6 +169,12 @@ func (r *Run) prepare() {
 		END $$;
 		CREATE TRIGGER chaos_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION chaos_twice();`, r.Load.LeaseSeconds))
 	require.NoError(r.t, err)
+	// A Postgres that crashes forgets how many dead rows it has, so with a crash
+	// every half a minute and a look every minute it would never vacuum.
+	for _, sql := range []string{`ALTER SYSTEM SET autovacuum_naptime = '5s'`, `SELECT pg_reload_conf()`} {
+		_, err := r.Store().Pool().Exec(r.t.Context(), sql)
+		require.NoError(r.t, err)
+	}
 }
 
 // Work begins the load.
