@@ -20,7 +20,7 @@ type patience struct {
 // What is answered in milliseconds waits for milliseconds; what takes a second
 // or more by its nature would be turned away by that with nobody else there.
 var (
-	quickPatience = patience{burst: 100 * time.Millisecond, lasting: 500 * time.Millisecond, lastingWait: 20 * time.Millisecond}
+	quickPatience = patience{burst: 100 * time.Millisecond, lasting: 500 * time.Millisecond, lastingWait: 5 * time.Millisecond}
 	slowPatience  = patience{burst: 2 * time.Second, lasting: 5 * time.Second, lastingWait: 500 * time.Millisecond}
 )
 
