@@ -65,7 +65,7 @@ func MigrateFiles(ctx context.Context, databaseURL string, files fs.FS) (from, t
 	if from >= to {
 		return from, from, nil
 	}
-	if err := migratePatiently(ctx, m); err != nil {
+	if err := migratePatiently(ctx, conn, m); err != nil {
 		return from, from, fmt.Errorf("migrate: %w", err)
 	}
 	return from, to, nil
@@ -77,6 +77,12 @@ const (
 	// less than Postgres' deadlock_timeout, 1 s: when it and a request wait for
 	// each other, it is the migration that gives up.
 	migrateLockTimeout = 500 * time.Millisecond
+	// Postgres ends an autovacuum that is in somebody's way only for who has waited
+	// as long as deadlock_timeout. So every migrateLongEvery-th try waits for
+	// migrateLongLock: else a vacuum of a large table would keep migrations out for
+	// as long as it takes.
+	migrateLongLock  = 1500 * time.Millisecond
+	migrateLongEvery = 5
 	// migratePause lets those through, and migrateTries bounds the attempts:
 	// five minutes.
 	migratePause = time.Second
@@ -87,11 +93,19 @@ const (
 // transaction holds: it gives up its place in the queue and tries again, as it
 // does when it and the product wait for each other. Each migration is a
 // transaction, so one that gave up left nothing.
-func migratePatiently(ctx context.Context, m *migrate.Migrator) error {
+func migratePatiently(ctx context.Context, conn *pgx.Conn, m *migrate.Migrator) error {
 	for try := 1; ; try++ {
+		if try%migrateLongEvery == 0 {
+			if _, err := conn.Exec(ctx, `SET lock_timeout = `+milliseconds(migrateLongLock)); err != nil {
+				return err
+			}
+		}
 		err := m.Migrate(ctx)
 		pg, ok := errors.AsType[*pgconn.PgError](err)
 		if !ok || pg.Code != codeLockTimeout && pg.Code != codeDeadlock || try == migrateTries {
+			return err
+		}
+		if _, err := conn.Exec(ctx, `RESET lock_timeout`); err != nil {
 			return err
 		}
 		select {

@@ -53,6 +53,14 @@ func TestEveryMigrationGivesUpItsPlace(t *testing.T) {
 		return err == nil && n > 0
 	}, 20*time.Second, 10*time.Millisecond, "the migration does not wait")
 	exec(reader, `SET lock_timeout = '8s'`, `SELECT count(*) FROM held`)
+	// Now and then it waits as long as it takes Postgres to end an autovacuum.
+	require.Eventually(t, func() bool {
+		var n int
+		err := watcher.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE held%'
+			AND clock_timestamp() - query_start > current_setting('deadlock_timeout')::interval`).Scan(&n)
+		return err == nil && n > 0
+	}, 30*time.Second, 10*time.Millisecond, "the migration never waits for longer than a deadlock takes to be found")
 	exec(holder, `COMMIT`)
 	require.NoError(t, <-done)
 }
