@@ -20,8 +20,8 @@ const (
 	laneTake = 50
 	laneWide = 8 // deliveries at once; all lanes: 32
 	// laneTime is how long after it was taken a row may still be sent: its lease
-	// ends after 20 s, and a call takes 5 s at most.
-	laneTime = 10 * time.Second
+	// ends after 12 s, and a call takes 5 s at most.
+	laneTime = 5 * time.Second
 
 	// An idle lane looks every 50 ms at first and every 250 ms later.
 	pollSoon = 50 * time.Millisecond

@@ -73,7 +73,7 @@ func (f *fakeOutbox) TakeOutbox(_ context.Context, n int) ([]store.Delivery, err
 		r := &f.rows[i]
 		if !seen[r.TaskID] && !f.due[r.ID].After(time.Now()) && len(out) < n {
 			r.Attempts++
-			f.due[r.ID] = time.Now().Add(20 * time.Second)
+			f.due[r.ID] = time.Now().Add(12 * time.Second)
 			out = append(out, *r)
 		}
 		seen[r.TaskID] = true

@@ -18,7 +18,7 @@ func TestAClockThatSteppedBackHoldsNothingUp(t *testing.T) {
 	b.exec(future, ids[1], "10 minutes", 3)
 	b.exec(future, ids[2], "5 minutes", 9)
 	b.exec(`UPDATE outbox SET leased_until = now() + interval '10 minutes', attempts = 1 WHERE task_id = $1`, ids[3])
-	b.exec(`UPDATE outbox SET leased_until = now() + interval '19 seconds', attempts = 1 WHERE task_id = $1`, ids[4])
+	b.exec(`UPDATE outbox SET leased_until = now() + interval '11 seconds', attempts = 1 WHERE task_id = $1`, ids[4])
 	got, err := b.Store.TakeOutbox(ctx, 10)
 	require.NoError(t, err)
 	require.Empty(t, got)

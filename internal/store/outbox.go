@@ -23,9 +23,9 @@ const (
 
 // outboxLease is how long a dispatcher has a row to itself: a row whose
 // dispatcher died, or never heard that it has the row, is delivered again after
-// it. A dead worker's work goes on within 30 s, of which the delivery and its
+// it. A dead worker's work goes on within 15 s, of which the delivery and its
 // consequences need some.
-const outboxLease = 20 * time.Second
+const outboxLease = 12 * time.Second
 
 // startPriority lets the outbox rows of new tasks wait behind what people do;
 // urgent rows have a lower number.
