@@ -25,6 +25,7 @@ func TestChaos(t *testing.T) {
 	t.Logf("CHAOS_SEED=%d: %d faults; CHAOS_REPLAY=%s", s.Seed, len(s.Faults), path)
 	require.NoError(t, s.Save(path))
 	r := startRun(t, Settings{Seed: s.Seed, Load: s.Load})
+	r.uploader = r.newUploader()
 	r.Play(s)
 	r.Finish(t.Context())
 	r.verdict("chaos")

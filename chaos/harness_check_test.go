@@ -12,11 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 const (
-	// finishWithin bounds the working through of what is left in the queues.
+	// finishWithin bounds the working through of what is left in the queues, with
+	// a second more for each finishEach tasks: that is slow work for two cores.
 	finishWithin = 4 * time.Minute
+	finishEach   = 3
 	// drainWithin bounds the coming to rest after the last person went home: a
 	// lost signal is rung after a minute, a lease of the run's end runs out.
 	drainWithin = 2 * time.Minute
@@ -28,6 +31,7 @@ const (
 func (r *Run) Finish(ctx context.Context) {
 	r.t.Helper()
 	r.Load.CutShare = 0
+	r.calm.Store(true)
 	r.cutShare(0)
 	for _, p := range r.proxies() {
 		p.CutNext(pgproxy.None, 0)
@@ -47,16 +51,19 @@ func (r *Run) Finish(ctx context.Context) {
 // finish waits until people have worked through all tasks of the load.
 func (r *Run) finish(ctx context.Context) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, finishWithin)
+	const openSQL = `SELECT count(*) FROM tasks WHERE org_id = ANY($1) AND status NOT IN ('finished', 'failed', 'escalated')`
+	open, err := r.Count(ctx, openSQL, ids(r.World.Orgs))
+	require.NoError(r.t, err)
+	within := finishWithin + time.Duration(open/finishEach)*time.Second
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	var open int
-	err := r.until(ctx, func(ctx context.Context) (bool, error) {
+	err = r.until(ctx, func(ctx context.Context) (bool, error) {
 		var err error
-		open, err = r.Count(ctx, `SELECT count(*) FROM tasks WHERE org_id = ANY($1) AND status NOT IN ('finished', 'failed', 'escalated')`, ids(r.World.Orgs))
+		open, err = r.Count(ctx, openSQL, ids(r.World.Orgs))
 		return err == nil && open == 0, err
 	})
 	if err != nil {
-		r.Violate("liveness: %d tasks are not finished %s after the last fault was healed, with everybody at work (%v)", open, finishWithin, r.waiting(err, time.Now()))
+		r.Violate("liveness: %d tasks are not finished %s after the last fault was healed, with everybody at work (%v)", open, within, r.waiting(err, time.Now()))
 	}
 }
 
@@ -104,20 +111,32 @@ func (r *Run) check(ctx context.Context) {
 		{"submissions", r.checkSubmissions},
 		{"drafts", r.checkDrafts},
 		{"claims", r.checkClaims},
+		{"uploads", r.checkUploads},
 		{"runs in Temporal", r.checkRuns},
 	} {
 		require.NoError(r.t, c.do(ctx), "check %s", c.what)
 	}
 }
 
-// checkInvariants are those that the data alone shows: I2 to I6.
+// checkUploads is for runs whose load has archives.
+func (r *Run) checkUploads(ctx context.Context) error {
+	if r.uploader == nil {
+		return nil
+	}
+	return r.uploader.check(ctx)
+}
+
+// checkInvariants are those that the data alone shows: I2 to I6, and I12. It asks
+// as `taskloom doctor --deep` does.
 func (r *Run) checkInvariants(ctx context.Context) error {
-	found, err := r.Store().CheckInvariants(ctx, true)
+	findings, err := r.Store().Check(ctx, store.CheckOptions{Drained: true, Grace: store.NoGrace, NoJournal: true})
 	if err != nil {
 		return err
 	}
-	for _, v := range found {
-		r.Violate("%s: %s", v.Invariant, v.Where)
+	for _, f := range findings {
+		for _, v := range f.Violations {
+			r.Violate("%s: %s", v.Invariant, v.Where)
+		}
 	}
 	for after, more := int64(0), true; more; more = after != 0 {
 		v, last, err := r.Store().CheckJournal(ctx, after, 1000)
@@ -163,32 +182,26 @@ func (r *Run) checkCreates(ctx context.Context) error {
 	for _, o := range r.World.all() {
 		orgs[o.Mark] = o.ID
 	}
-	acked, byKey, trying := map[int64]string{}, map[string][]int64{}, map[string]bool{}
+	acked, byKey, trying := map[int64]string{}, map[string][]int64{}, map[string][]string{}
 	for _, op := range r.History.Ops() {
 		if op.Kind != opCreate {
 			continue
 		}
 		key := op.Org + " " + op.Key
+		questions, err := sentQuestions(op)
+		if err != nil {
+			return err
+		}
 		if op.Outcome != OK {
-			trying[key] = true
+			trying[key] = questions
 			continue
 		}
 		if first, again := byKey[key]; again && !slices.Equal(first, op.Tasks) {
 			r.Violate("I5: create %s was acknowledged as %v and as %v", key, first, op.Tasks)
 		}
 		byKey[key] = op.Tasks
-		var sent struct {
-			Tasks []struct {
-				Fields struct {
-					Question string `json:"question"`
-				} `json:"fields"`
-			} `json:"tasks"`
-		}
-		if err := json.Unmarshal(op.Content, &sent); err != nil {
-			return err
-		}
-		if len(sent.Tasks) != len(op.Tasks) {
-			r.Violate("I1: create %s of %d tasks was acknowledged with the ids %v", key, len(sent.Tasks), op.Tasks)
+		if len(questions) != len(op.Tasks) {
+			r.Violate("I1: create %s of %d tasks was acknowledged with the ids %v", key, len(questions), op.Tasks)
 			continue
 		}
 		for i, id := range op.Tasks {
@@ -200,25 +213,48 @@ func (r *Run) checkCreates(ctx context.Context) error {
 			switch {
 			case !ok:
 				r.Violate("I1: task %d, acknowledged to create %s, is not there", id, key)
-			case t.Question != sent.Tasks[i].Fields.Question || t.Org != orgs[op.Org]:
-				r.Violate("I1: task %d was created as %q and is %q of organization %d", id, sent.Tasks[i].Fields.Question, t.Question, t.Org)
+			case t.Question != questions[i] || t.Org != orgs[op.Org]:
+				r.Violate("I1: task %d was created as %q and is %q of organization %d", id, questions[i], t.Question, t.Org)
 			}
 		}
 	}
 	// A create that was never acknowledged, because the run ended, may have
 	// happened: once.
-	open := map[string]bool{}
-	for key := range trying {
+	open := map[string]int{} // by question
+	for key, questions := range trying {
 		if byKey[key] == nil {
-			open[key] = true
+			for _, q := range questions {
+				open[q]++
+			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(there)) {
-		if _, ok := acked[id]; !ok && len(open) == 0 {
-			r.Violate("I5: task %d (%q) is there and was acknowledged to nobody", id, there[id].Question)
+		q := there[id].Question
+		if _, ok := acked[id]; ok {
+			continue
+		}
+		if open[q]--; open[q] < 0 {
+			r.Violate("I5: task %d (%q) is there and was acknowledged to nobody", id, q)
 		}
 	}
 	return nil
+}
+
+// sentQuestions are those of the tasks that a create asked for.
+func sentQuestions(op Op) ([]string, error) {
+	var sent struct {
+		Tasks []struct {
+			Fields struct {
+				Question string `json:"question"`
+			} `json:"fields"`
+		} `json:"tasks"`
+	}
+	err := json.Unmarshal(op.Content, &sent)
+	out := make([]string, len(sent.Tasks))
+	for i, t := range sent.Tasks {
+		out[i] = t.Fields.Question
+	}
+	return out, err
 }
 
 // checkSubmissions is I1: what was acknowledged is there with its content, what

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptrace"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -38,7 +39,8 @@ type client struct {
 	key  string
 	http *http.Client
 	rand *rand.Rand
-	// at is the server that it speaks to; it changes after every unknown.
+	// at is the server that it speaks to; it changes after every unknown, and now
+	// and then without a cause, or all would sit on the one that broke last.
 	at int
 	// done counts acknowledged calls.
 	done atomic.Int64
@@ -90,6 +92,9 @@ func (c *client) attempts(ctx context.Context, q request, once bool) (Op, error)
 		q.Content = body
 	}
 	q.Intent, q.Who, q.Org = c.run.History.intent(), c.who, c.org.Mark
+	if c.chance(10) {
+		c.at = c.rand.IntN(len(c.run.bases))
+	}
 	for {
 		op := c.send(ctx, q, body)
 		c.run.History.add(op)
@@ -127,13 +132,14 @@ func (c *client) send(ctx context.Context, q request, body []byte) Op {
 	base := c.run.bases[c.at%len(c.run.bases)]
 	op.Server, op.Outcome = base, Unknown
 	op.Call = time.Now().UnixNano()
-	status, answer, err := c.exchange(ctx, base, q, body)
+	status, header, answer, err := c.exchange(ctx, base, q, body)
 	op.Return = time.Now().UnixNano()
 	op.Status = status
 	if err != nil {
 		op.Error = err.Error()
 		return op
 	}
+	c.wellTold(q, status, header, answer)
 	if found := c.run.World.leak(c.org, answer); found != "" {
 		c.run.Violate("I11: %s of %s got %s in the answer to %s %s: %.300s", c.who, c.org.Mark, found, q.method, q.path, answer)
 	}
@@ -157,14 +163,38 @@ func (c *client) send(ctx context.Context, q request, body []byte) Op {
 	return op
 }
 
-func (c *client) exchange(ctx context.Context, base string, q request, body []byte) (int, []byte, error) {
+// wellTold reports answers that nobody should ever get, whatever is broken:
+// internal errors, and a "later" that does not say when.
+func (c *client) wellTold(q request, status int, header http.Header, answer []byte) {
+	later := status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
+	switch {
+	case status >= http.StatusInternalServerError && !later:
+		c.run.Violate("%s: %s %s was answered with %d: %.200s", c.who, q.method, q.path, status, answer)
+	case later && header.Get("Retry-After") == "":
+		c.run.Violate("%s: %s %s was answered with %d without Retry-After: %.200s", c.who, q.method, q.path, status, answer)
+	}
+}
+
+// losing lets the answer to a request be lost: the connection is gone once the
+// request has been written, whatever the server does with it.
+func losing(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { cancel() }}), cancel
+}
+
+func (c *client) exchange(ctx context.Context, base string, q request, body []byte) (int, http.Header, []byte, error) {
+	if c.rand.Float64() < c.run.loseShare() {
+		lost, cancel := losing(ctx)
+		defer cancel()
+		ctx = lost
+	}
 	var in io.Reader
 	if body != nil {
 		in = bytes.NewReader(body)
 	}
 	req, err := http.NewRequestWithContext(ctx, q.method, base+q.path, in)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -177,11 +207,11 @@ func (c *client) exchange(ctx context.Context, base string, q request, body []by
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
-	return res.StatusCode, answer, err
+	return res.StatusCode, res.Header, answer, err
 }
 
 func (c *client) login(ctx context.Context) error {

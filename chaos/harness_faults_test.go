@@ -34,7 +34,13 @@ type Fault struct {
 	// Serves says that clients are served on while it is broken: their calls
 	// go on being acknowledged, or it is a violation.
 	Serves bool
+	// Hold and Deadline are those of this fault alone; the row's when 0.
+	Hold, Deadline time.Duration
 }
+
+// errMissed says that there was nothing to break: nothing is healed, and the
+// fault does not count.
+var errMissed = errors.New("there was nothing to break")
 
 // The targets of a schedule.
 const (
@@ -149,8 +155,12 @@ func signalName(sig syscall.Signal) string {
 // BackendsKilled ends n connections in Postgres, Temporal's among them.
 func BackendsKilled(n int) Fault {
 	return Fault{Name: fmt.Sprintf("pg_terminate_backend of %d", n), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-		return nil, r.SQL(ctx, `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
+		ended, err := r.Count(ctx, `SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
 			WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random() LIMIT $1) b`, n)
+		if err == nil && ended == 0 {
+			err = errMissed
+		}
+		return nil, err
 	}}
 }
 
@@ -219,11 +229,12 @@ func RunsReset(n int, seed uint64) Fault {
 }
 
 // withRuns does something to the runs of unfinished tasks. What Temporal does
-// not accept, because it is down or the run is over, is not done.
+// not accept, because it is down or the run is over, is not done; errMissed when
+// that is so for all of them.
 func (r *Run) withRuns(ctx context.Context, n int, seed uint64, do func(ctx context.Context, workflowID string) error) error {
 	rows, err := r.Store().Pool().Query(ctx, `SELECT id FROM tasks WHERE status NOT IN ('finished', 'failed') ORDER BY id`)
 	if err != nil {
-		return nil //nolint:nilerr // Postgres is down: there is nothing to choose from
+		return errMissed // Postgres is down: there is nothing to choose from
 	}
 	var ids []int64
 	for rows.Next() {
@@ -235,10 +246,16 @@ func (r *Run) withRuns(ctx context.Context, n int, seed uint64, do func(ctx cont
 	rows.Close()
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	rnd.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	done := 0
 	for _, id := range ids[:min(n, len(ids))] {
 		each, cancel := context.WithTimeout(ctx, 2*time.Second)
-		_ = do(each, workflows.TaskID(id)) // see above
+		if do(each, workflows.TaskID(id)) == nil {
+			done++
+		}
 		cancel()
+	}
+	if done == 0 {
+		return errMissed
 	}
 	return nil
 }

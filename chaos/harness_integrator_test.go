@@ -55,11 +55,13 @@ func (g *integrator) round(ctx context.Context) error {
 		seen[t.ID] = true
 		g.saw(t)
 	}
-	// Those that fell off the first page, one by one.
+	// Those that fell off the first page, one by one, some in each round.
+	const most = 50
 	for id := range g.open {
-		if seen[id] {
+		if seen[id] || len(seen) >= len(page)+most {
 			continue
 		}
+		seen[id] = true
 		t, err := g.task(ctx, id)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,13 +62,16 @@ type Run struct {
 	bases    []string // URLs of Serves
 	began    time.Time
 
-	probes  *prober
-	load    *errgroup.Group
-	ctx     context.Context //nolint:containedctx // the load lives as long as the run
-	stop    context.CancelFunc
-	home    chan struct{} // closed: people go home
-	refill  chan struct{} // closed: no more tasks
-	stopped bool
+	probes *prober
+	// uploader is set where archives, and admins, are part of the load.
+	uploader *uploader
+	load     *errgroup.Group
+	ctx      context.Context //nolint:containedctx // the load lives as long as the run
+	stop     context.CancelFunc
+	calm     atomic.Bool   // nothing breaks any more, not even by chance
+	home     chan struct{} // closed: people go home
+	refill   chan struct{} // closed: no more tasks
+	stopped  bool
 
 	mu         sync.Mutex
 	violations []string
@@ -136,6 +140,14 @@ func (r *Run) proxy(s *stacktest.Stack, number uint64) (*pgproxy.Proxy, []string
 // proxies are both of them.
 func (r *Run) proxies() []*pgproxy.Proxy { return []*pgproxy.Proxy{r.ServeProxy, r.WorkerProxy} }
 
+// loseShare is how many of the clients' answers are lost.
+func (r *Run) loseShare() float64 {
+	if r.calm.Load() {
+		return 0
+	}
+	return r.Load.LoseShare
+}
+
 // cutShare makes this share of all commits ambiguous.
 func (r *Run) cutShare(share float64) {
 	for _, p := range r.proxies() {
@@ -162,8 +174,10 @@ func (r *Run) prepare() {
 		INSERT INTO chaos_switches VALUES (false);
 		CREATE FUNCTION chaos_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.lease_seconds := %d; RETURN NEW; END $$;
 		CREATE TRIGGER chaos_lease BEFORE INSERT ON task_nodes FOR EACH ROW EXECUTE FUNCTION chaos_lease();
+		CREATE SEQUENCE chaos_doubles;
 		CREATE FUNCTION chaos_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			IF OLD.priority >= 100 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
+			PERFORM nextval('chaos_doubles');
 			UPDATE outbox SET priority = priority + 100, next_attempt_at = now(), leased_until = NULL WHERE id = OLD.id;
 			RETURN NULL;
 		END $$;
@@ -198,6 +212,13 @@ func (r *Run) Work() {
 			open: map[int64]string{}, refill: r.refill,
 		}
 		r.load.Go(func() error { return g.live(r.ctx, r.home) })
+	}
+	if u := r.uploader; u != nil { // a random run: everybody is there
+		r.load.Go(func() error { return u.live(r.ctx, r.home) })
+		for i, o := range r.World.Orgs {
+			a := &admin{client: r.client(o, "admin@"+o.Mark+".test", "", uint64(90+i)), others: []*Organization{r.World.Orgs[1-i], r.World.Probe}}
+			r.load.Go(func() error { return a.live(r.ctx, r.home) })
+		}
 	}
 }
 
@@ -280,6 +301,11 @@ func outDir(t testing.TB) string {
 // failed, and fails the test when a promise was broken.
 func (r *Run) verdict(name string) {
 	r.t.Helper()
+	for _, p := range slices.Concat(r.Serves, r.Workers) {
+		if n := p.Deaths(); n > 0 {
+			r.Violate("a process of the product ended %d times by itself; its log: %s", n, lastWords(p.Log()))
+		}
+	}
 	r.t.Log(r.summary())
 	vs := r.Violations()
 	if len(vs) == 0 && !r.t.Failed() {
@@ -291,4 +317,15 @@ func (r *Run) verdict(name string) {
 	if len(vs) > 0 {
 		r.t.Fatalf("%d violations:\n%s", len(vs), strings.Join(vs, "\n"))
 	}
+}
+
+// lastWords are the lines of a log that tell why a process ended.
+func lastWords(log string) string {
+	var out []string
+	for line := range strings.Lines(log) {
+		if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.Contains(line, `"level":"ERROR"`) {
+			out = append(out, fmt.Sprintf("%.300s", strings.TrimSpace(line)))
+		}
+	}
+	return strings.Join(out[max(0, len(out)-5):], "; ")
 }

@@ -2,20 +2,21 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 // checkRuns is I7: Temporal runs nothing for a task that is over, and no run
 // fails its workflow tasks over and over. What it lists follows what is by a
 // moment.
 func (r *Run) checkRuns(ctx context.Context) error {
-	var left []string
+	var left store.NeedlessRuns
 	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
 	defer cancel()
 	err := r.until(ctx, func(ctx context.Context) (bool, error) {
@@ -23,12 +24,12 @@ func (r *Run) checkRuns(ctx context.Context) error {
 		if err != nil {
 			return false, nil //nolint:nilerr // asked again
 		}
-		over, err := r.over(ctx, open)
-		left = over
-		return err == nil && len(over) == 0, nil
+		needless, err := r.Store().NeedlessRuns(ctx, open, store.NoGrace)
+		left = needless
+		return err == nil && len(needless.Ended)+len(needless.Missing) == 0, nil
 	})
-	if err != nil && len(left) > 0 {
-		r.Violate("I7: Temporal still runs %s, which are over", strings.Join(left, ", "))
+	if err != nil && len(left.Ended)+len(left.Missing) > 0 {
+		r.Violate("I7: Temporal still has runs of the tasks %v, which are over, and %v, which are not there", left.Ended, left.Missing)
 		return nil
 	}
 	if err != nil {
@@ -66,13 +67,6 @@ func (r *Run) openRuns(ctx context.Context) (ids []int64, err error) {
 			return ids, nil
 		}
 	}
-}
-
-// over names those of the tasks that are finished or failed.
-func (r *Run) over(ctx context.Context, ids []int64) ([]string, error) {
-	rows, _ := r.Store().Pool().Query(ctx, `SELECT 'task ' || id FROM tasks WHERE id = ANY($1) AND status IN ('finished', 'failed')`, ids)
-	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return out, errors.Join(err, ctx.Err())
 }
 
 // laggingRuns tells what the runs of the oldest lagging tasks wait for, as

@@ -33,6 +33,9 @@ type Load struct {
 	// CutShare of all commits lose their connection, half of them before and
 	// half after the server has committed: 0.01 is one in a hundred.
 	CutShare float64 `json:"cut_share"`
+	// LoseShare of all answers never arrive: the caller's connection ends as soon
+	// as the request is out.
+	LoseShare float64 `json:"lose_share"`
 
 	Release  int `json:"release"`
 	Abandon  int `json:"abandon"`
@@ -47,7 +50,7 @@ type Load struct {
 func DefaultLoad(people int) Load {
 	return Load{
 		Contributors: 4 * people, Reviewers: 2 * people, Batch: 5, Backlog: 20 * people,
-		ThinkMS: 100, LeaseSeconds: 4, CutShare: 0.01,
+		ThinkMS: 100, LeaseSeconds: 4, CutShare: 0.01, LoseShare: 0.01,
 		Release: 4, Abandon: 2, Late: 2, Draft: 25, Reject: 8, Escalate: 1, Repeat: 5,
 	}
 }

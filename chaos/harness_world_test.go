@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -34,6 +35,7 @@ type Organization struct {
 
 	mu    sync.Mutex
 	tasks map[int64]bool
+	order []int64 // the same
 }
 
 // own notes tasks that were made for the organization.
@@ -41,7 +43,9 @@ func (o *Organization) own(ids ...int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, id := range ids {
-		o.tasks[id] = true
+		if !o.tasks[id] {
+			o.tasks[id], o.order = true, append(o.order, id)
+		}
 	}
 }
 
@@ -49,6 +53,16 @@ func (o *Organization) owns(id int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.tasks[id]
+}
+
+// some is one of its tasks; false while it has none.
+func (o *Organization) some(r *rand.Rand) (int64, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.order) == 0 {
+		return 0, false
+	}
+	return o.order[r.IntN(len(o.order))], true
 }
 
 // World is all tenants: those that the load works in, and one for the probes

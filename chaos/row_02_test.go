@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -13,9 +14,27 @@ import (
 // another one lives.
 const deadWorkerWithin = 30 * time.Second
 
-// TestRow02WorkerKilled kills one worker of two, then both. While the other one
-// lives, whatever waited when the one died goes on within 30 s.
+// TestRow02WorkerKilled kills one worker of two, then both, and both before and
+// after the commits of what they do: with outbox rows in hand, once Temporal was
+// told, in a step, with files stored whose rows are not there, and at the end of
+// an upload. While the other one lives, whatever waited when the one died goes on
+// within 30 s; every upload makes each of its tasks once.
 func TestRow02WorkerKilled(t *testing.T) {
+	const rows = 60
+	var files *uploads
+	var sent []upload
+	uploading := func(ctx context.Context, r *Run) error {
+		up, err := files.put(ctx, zipOf(r.t, rows, 5000))
+		if err != nil {
+			return err
+		}
+		sent = append(sent, up)
+		status, answer, err := files.confirm(ctx, up)
+		if err == nil && status != http.StatusAccepted {
+			err = fmt.Errorf("confirm was answered %d: %.200s", status, answer)
+		}
+		return err
+	}
 	alone := func(target string) Fault {
 		f := WorkerKilled(target)
 		f.During = othersTakeOver
@@ -25,7 +44,20 @@ func TestRow02WorkerKilled(t *testing.T) {
 		Number: 2, Name: "worker killed",
 		Faults: []Fault{
 			alone(targetA), alone(targetB), WorkerKilled(targetBoth),
-			KilledAtCommit(ofWorker, pgproxy.Before), KilledAtCommit(ofWorker, pgproxy.After),
+			KilledAtCommit(ofWorker, pgproxy.After, atTaken, nil), KilledAtCommit(ofWorker, pgproxy.Before, atTold, nil),
+			KilledAtCommit(ofWorker, pgproxy.Before, atStep, nil), KilledAtCommit(ofWorker, pgproxy.After, atStep, nil),
+			KilledAtCommit(ofWorker, pgproxy.Before, atFile, uploading), KilledAtCommit(ofWorker, pgproxy.After, atFile, uploading),
+			KilledAtCommit(ofWorker, pgproxy.Before, atFinalise, uploading), KilledAtCommit(ofWorker, pgproxy.After, atFinalise, uploading),
+		},
+		Prepare: func(_ context.Context, r *Run) error {
+			files = r.newUploads()
+			return nil
+		},
+		After: func(ctx context.Context, _ *Run) error {
+			for _, up := range sent {
+				files.made(ctx, files.ended(ctx, up.ID, recoverWithin), rows)
+			}
+			return nil
 		},
 	})
 }

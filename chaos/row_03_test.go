@@ -127,14 +127,15 @@ func (z *zombieAPI) check(ctx context.Context, r *Run) error {
 	return err
 }
 
-// TestRow03Zombie pauses the API and the worker, each alone, for two leases.
+// TestRow03Zombie pauses the API for two leases, and each worker for as long as
+// it takes the other one to have all of its work; then both of each.
 func TestRow03Zombie(t *testing.T) {
 	z := &zombieAPI{}
 	RunRow(t, Row{
 		Number: 3, Name: "zombie: a holder paused past its lease",
 		Hold: 2 * time.Duration(DefaultLoad(1).LeaseSeconds) * time.Second,
 		Faults: []Fault{
-			z.fault(), ServePaused(targetB), WorkerPaused(targetA), WorkerPaused(targetB), ServePaused(targetBoth), WorkerPaused(targetBoth),
+			z.fault(), ServePaused(targetB), zombieWorker(targetA), zombieWorker(targetB), ServePaused(targetBoth), WorkerPaused(targetBoth),
 		},
 		After: func(ctx context.Context, r *Run) error {
 			ctx, cancel := context.WithTimeout(ctx, recoverWithin)

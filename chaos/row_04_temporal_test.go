@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"syscall"
 	"testing"
@@ -26,86 +27,203 @@ func throughGRPC(t *testing.T, s *Settings, into **grpcproxy.Proxy) {
 	}
 }
 
-// awayFor is how long Temporal is away.
+// awayFor is how long Temporal is down, and how long it is gray.
 func awayFor() time.Duration { return holdFor(20 * time.Second) }
 
+// frozenFor is how long Temporal is frozen: a minute in the matrix.
+func frozenFor() time.Duration { return min(awayFor(), time.Minute) }
+
 // TestRow04TemporalDownOrGray takes Temporal away, freezes it, and lets three
-// of ten calls fail and one of ten succeed without its answer, for ten minutes
-// at CHAOS_SCALE=30. Create, claim, submit and poll go on; confirming an upload
-// is answered 503 within two seconds; afterwards everything is drained within
-// the deadline.
+// of ten calls fail and one of ten succeed without its answer: for ten minutes,
+// one, and ten at CHAOS_SCALE=30. Create, claim, submit and poll go on at their
+// pace; confirming an upload is answered within two seconds, with 503 once
+// Temporal's absence is known; afterwards everything that waited is drained
+// within the deadline, and the workers' breakers close.
 func TestRow04TemporalDownOrGray(t *testing.T) {
-	var proxy *grpcproxy.Proxy
-	down := Fault{Name: "Temporal down", Serves: true, Inject: func(context.Context, *Run) (func(context.Context) error, error) {
-		proxy.Down()
-		return proxy.Up, nil
-	}}
-	frozen := Fault{Name: "SIGSTOP of temporal", Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
-		pid := r.Pid(partTemporal)
-		return func(context.Context) error { return syscall.Kill(pid, syscall.SIGCONT) }, syscall.Kill(pid, syscall.SIGSTOP)
-	}}
-	gray := Fault{Name: "30 % of the calls to Temporal unavailable, 10 % without their answer", Serves: true, Inject: func(context.Context, *Run) (func(context.Context) error, error) {
-		proxy.Set(grpcproxy.Faults{Unavailable: 0.3, Lost: 0.1})
-		return func(context.Context) error {
-			proxy.Set(grpcproxy.Faults{})
-			return nil
-		}, nil
-	}}
-	var files *uploads
-	away := 0
+	a := &temporalAway{}
 	RunRow(t, Row{
 		Number: 4, Name: "Temporal down or gray",
 		Settings: func(s *Settings) {
+			// Its people run out of work after a while, since no step opens a review;
+			// those who knock go on. More tasks would only be more to finish in the
+			// end.
 			lightly(&s.Load)
-			// Enough that people have something to do all the time.
-			s.Load.Backlog = max(s.Load.Backlog, 5*int(awayFor().Seconds()))
-			throughGRPC(t, s, &proxy)
+			throughGRPC(t, s, &a.proxy)
 		},
-		Faults: []Fault{down, frozen, gray},
-		Hold:   awayFor(),
-		Prepare: func(_ context.Context, r *Run) error {
-			files = r.newUploads()
-			return nil
+		Faults: []Fault{
+			a.fault("Temporal down", true, awayFor(), func(*Run) (func(context.Context) error, error) {
+				a.proxy.Down()
+				return a.proxy.Up, nil
+			}),
+			a.fault("SIGSTOP of temporal", true, frozenFor(), func(r *Run) (func(context.Context) error, error) {
+				pid := r.Pid(partTemporal)
+				return func(context.Context) error { return syscall.Kill(pid, syscall.SIGCONT) }, syscall.Kill(pid, syscall.SIGSTOP)
+			}),
+			a.fault("30 % of the calls to Temporal unavailable, 10 % without their answer", false, awayFor(), func(*Run) (func(context.Context) error, error) {
+				a.proxy.Set(grpcproxy.Faults{Unavailable: 0.3, Lost: 0.1})
+				return func(context.Context) error {
+					a.proxy.Set(grpcproxy.Faults{})
+					return nil
+				}, nil
+			}),
 		},
-		During: func(ctx context.Context, _ *Run) error {
-			away++
-			if away == 3 {
-				return nil // gray: a confirmation may succeed
-			}
-			return files.refused(ctx)
+		Prepare: func(ctx context.Context, r *Run) error {
+			a.files = r.newUploads()
+			var err error
+			a.knocking, err = newKnocking(ctx, a.files)
+			return err
 		},
-		After: func(_ context.Context, r *Run) error {
-			s := proxy.Stats()
-			r.Logf("%d calls to Temporal, %d refused, %d without their answer", s.Calls, s.Refused, s.Lost)
-			if s.Refused == 0 || s.Lost == 0 {
-				return errors.New("the proxy failed no call; was Temporal reached around it?")
-			}
-			return nil
-		},
+		After: a.check,
 	})
+}
+
+// temporalAway is what this row remembers of the times without Temporal.
+type temporalAway struct {
+	proxy    *grpcproxy.Proxy
+	files    *uploads
+	knocking *knocking
+	outages  []*outage
+	asked    []upload // confirmed while it was away
+}
+
+// outage is one of those times.
+type outage struct {
+	name          string
+	began, healed time.Time
+	// gone says that no call came through.
+	gone bool
+}
+
+// fault is an outage with people who go on all the while. Whether clients are
+// served is looked at by their pace: the load itself runs out of work.
+func (a *temporalAway) fault(name string, gone bool, hold time.Duration, breaks func(r *Run) (func(context.Context) error, error)) Fault {
+	var ready upload // for the confirmation: its archive is stored
+	f := Fault{Name: name, Hold: hold, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		var err error
+		if ready, err = a.files.put(ctx, zipOf(r.t, rowsConfirmed, 100)); err != nil {
+			return nil, err
+		}
+		heal, err := breaks(r)
+		if err != nil {
+			return heal, fmt.Errorf("%s: %w", name, err)
+		}
+		o := &outage{name: name, gone: gone, began: time.Now()}
+		a.outages = append(a.outages, o)
+		stop := a.knocking.start(name)
+		return func(ctx context.Context) error {
+			err := stop()
+			if gone {
+				err = errors.Join(err, o.waited(ctx, r))
+			}
+			r.Logf("p99 during %s: %s", name, r.latencies(o.began, time.Now()))
+			err = errors.Join(err, heal(ctx))
+			o.healed = time.Now()
+			return err
+		}, nil
+	}}
+	if gone { // else a confirmation may well succeed
+		f.During = func(ctx context.Context, _ *Run) error {
+			a.files.answered(ctx, ready)
+			up, err := a.files.refused(ctx)
+			a.asked = append(a.asked, ready, up)
+			return err
+		}
+	}
+	return f
+}
+
+// rowsConfirmed are the rows of an upload that is confirmed meanwhile.
+const rowsConfirmed = 3
+
+// waited counts the rows of the outbox at the moment before the outage is
+// healed: at least one for each command that was acknowledged since it began.
+func (o *outage) waited(ctx context.Context, r *Run) error {
+	acked := commandsSince(r.History.Ops(), o.began) // first: the outbox only grows
+	rows, err := r.Count(ctx, `SELECT count(*) FROM outbox`)
+	if err != nil {
+		return err
+	}
+	r.Logf("%s after %s: %d rows wait in the outbox, %d commands were acknowledged (the matrix has 4,800 signals in 10 minutes)",
+		o.name, time.Since(o.began).Round(time.Second), rows, acked)
+	if acked == 0 || rows < acked {
+		return fmt.Errorf("%s proves nothing: %d rows wait in the outbox for %d acknowledged commands; was Temporal reached all the same?", o.name, rows, acked)
+	}
+	return nil
+}
+
+// commandsSince counts the claims, submissions, verdicts and releases that were
+// sent for the first time since then and acknowledged. Each has a row in the
+// outbox; one that was sent again has no other.
+func commandsSince(ops []Op, since time.Time) int {
+	kinds := map[string]string{opClaim: "claim", opSubmit: "hand in", opReview: "hand in", opRelease: "release"}
+	first, acked := map[string]int64{}, map[string]bool{}
+	for _, op := range ops {
+		if kinds[op.Kind] == "" || op.Claim == "" {
+			continue
+		}
+		command := kinds[op.Kind] + " " + op.Claim
+		if at, again := first[command]; !again || op.Call < at {
+			first[command] = op.Call
+		}
+		acked[command] = acked[command] || op.Outcome == OK
+	}
+	n := 0
+	for command, at := range first {
+		if acked[command] && at >= since.UnixNano() {
+			n++
+		}
+	}
+	return n
+}
+
+// check looks at what became of all that was done without Temporal.
+func (a *temporalAway) check(ctx context.Context, r *Run) error {
+	s := a.proxy.Stats()
+	r.Logf("%d calls to Temporal, %d refused, %d without their answer", s.Calls, s.Refused, s.Lost)
+	if s.Refused == 0 || s.Lost == 0 {
+		return errors.New("the proxy failed no call; was Temporal reached around it?")
+	}
+	for _, up := range a.asked {
+		a.files.completes(ctx, up, rowsConfirmed, recoverWithin)
+	}
+	if err := a.knocking.finished(ctx); err != nil {
+		return err
+	}
+	return a.breakersClose(r)
+}
+
+// answered checks that the confirmation of an upload has an answer in time
+// while nobody may have noticed yet that Temporal is away: whichever it is.
+func (u *uploads) answered(ctx context.Context, up upload) {
+	began := time.Now()
+	status, body, err := u.confirm(ctx, up)
+	took := time.Since(began)
+	if err != nil || took > confirmWithin+slack {
+		u.run.Violate("confirming an upload at the moment when Temporal went away was answered %d after %s: %.200s (%v)", status, took, body, err)
+	}
+	u.run.Logf("confirming an upload at once: %d after %s", status, took.Round(time.Millisecond))
 }
 
 // refused checks that the confirmation of an upload, the one call that
 // needs Temporal, says within two seconds that it cannot be done now.
-func (u *uploads) refused(ctx context.Context) error {
-	const patience = 2 * time.Second
-	up, err := u.put(ctx, zipOf(u.run.t, 3, 100))
+func (u *uploads) refused(ctx context.Context) (upload, error) {
+	up, err := u.put(ctx, zipOf(u.run.t, rowsConfirmed, 100))
 	if err != nil {
-		return err
+		return up, err
 	}
 	// The health of the parts is remembered for two seconds.
-	if err := wait(ctx, 2*patience); err != nil {
-		return err
+	if err := wait(ctx, 2*confirmWithin); err != nil {
+		return up, err
 	}
 	began := time.Now()
 	status, body, err := u.confirm(ctx, up)
 	took := time.Since(began)
 	if err != nil {
-		return err
+		return up, err
 	}
-	if status != http.StatusServiceUnavailable || took > patience+500*time.Millisecond {
+	if status != http.StatusServiceUnavailable || took > confirmWithin+500*time.Millisecond {
 		u.run.Violate("confirming an upload without Temporal was answered %d after %s: %.200s", status, took, body)
 	}
 	u.run.Logf("confirming an upload: %d after %s", status, took.Round(time.Millisecond))
-	return nil
+	return up, nil
 }

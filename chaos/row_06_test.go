@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"syscall"
 	"testing"
@@ -45,23 +46,27 @@ func backendsKilledFor(d time.Duration) Fault {
 
 // unavailableIsTold looks at the calls that failed on the server's side: all
 // with 503, and hardly any late. On a busy machine some are: one in a hundred
-// of those that failed.
+// of those that failed. Calls that got no answer at all are late, too.
 func unavailableIsTold(_ context.Context, r *Run) error {
 	failed, late := 0, 0
 	for _, op := range r.History.Ops() {
-		if op.Status < http.StatusInternalServerError {
+		hung := op.Status == 0 && op.Outcome == Unknown
+		if op.Status < http.StatusInternalServerError && !hung {
 			continue
 		}
 		failed++
-		if op.Status != http.StatusServiceUnavailable {
+		if op.Status != http.StatusServiceUnavailable && !hung {
 			r.Violate("%s of %s was answered with %d instead of 503: %s", op.Kind, op.Who, op.Status, op.Error)
 		}
 		if took := time.Duration(op.Return - op.Call); took > unavailableWithin {
 			late++
-			r.Logf("%s of %s was answered with 503 after %s", op.Kind, op.Who, took)
+			r.Logf("%s of %s was answered with %d after %s", op.Kind, op.Who, op.Status, took)
 		}
 	}
-	r.Logf("%d calls were answered with 503, %d of them later than %s", failed, late, unavailableWithin)
+	if failed == 0 {
+		return errors.New("no call met Postgres' absence: this proves nothing")
+	}
+	r.Logf("%d calls were not served, %d of them heard of it later than %s", failed, late, unavailableWithin)
 	if late > 1+failed/100 {
 		r.Violate("%d of %d calls that Postgres' absence kept from being served heard of it later than %s", late, failed, unavailableWithin)
 	}

@@ -2,17 +2,13 @@ package chaos
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/chaos/internal/s3proxy"
@@ -51,10 +47,7 @@ func (b *badS3) behind(t *testing.T, s *Settings) {
 			*p = must(s3proxy.Listen(t.Context(), direct))(t)
 			t.Cleanup(func() { _ = (*p).Close() })
 		}
-		b.direct = blob.Open(blob.Config{
-			Endpoint: direct, Region: st.Value("S3_REGION"), Bucket: st.Value("S3_BUCKET"),
-			AccessKeyID: st.Value("S3_ACCESS_KEY_ID"), SecretAccessKey: st.Value("S3_SECRET_ACCESS_KEY"),
-		})
+		b.direct = bucketOf(st)
 		links := "S3_PUBLIC_ENDPOINT=" + direct
 		return []string{"S3_ENDPOINT=" + b.serve.URL(), links}, []string{"S3_ENDPOINT=" + b.worker.URL(), links}
 	}
@@ -240,31 +233,7 @@ func (b *badS3) opens(ctx context.Context, k *claim) error {
 }
 
 // whole is I8: every file that a row names is in the store, with its bytes.
-func (b *badS3) whole(ctx context.Context, r *Run) error {
-	n := 0
-	for after := uuid.Nil; ; {
-		page, err := r.Store().ReferencedFiles(ctx, false, after, 100)
-		if err != nil || len(page) == 0 {
-			r.Logf("%d files are whole", n)
-			return err
-		}
-		for _, f := range page {
-			after, n = f.ID, n+1
-			sum := sha256.New()
-			o, err := b.direct.Head(ctx, f.Key)
-			if err == nil {
-				var body io.ReadCloser
-				if body, err = b.direct.Reader(ctx, f.Key, o).Stream(0, o.Size); err == nil {
-					_, err = io.Copy(sum, body)
-					_ = body.Close()
-				}
-			}
-			if got := hex.EncodeToString(sum.Sum(nil)); err != nil || o.Size != f.Size || got != f.SHA256 {
-				r.Violate("I8: file %s of %d bytes with sha256 %s is %d bytes with %s in the store (%v)", f.ID, f.Size, f.SHA256, o.Size, got, err)
-			}
-		}
-	}
-}
+func (b *badS3) whole(ctx context.Context, r *Run) error { return r.filesAreWhole(ctx, b.direct) }
 
 // TestRow12S3 takes the object store away, makes it slow, and lets it lie,
 // each while an archive is unpacked. Forms open with links to their files,

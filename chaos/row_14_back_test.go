@@ -105,7 +105,7 @@ func (r *Run) endsByTheDatabasesClock(ctx context.Context, clock *faketime.Clock
 			}
 			// A key or a session that was looked up is remembered for moments.
 			r.eventually(ctx, 15*time.Second, fmt.Sprintf("%s is answered %d by a clock moved by %s", what, step.want, step.by), func(ctx context.Context) (bool, error) {
-				status, _, err := c.exchange(ctx, r.bases[0], request{method: http.MethodGet, path: path}, nil)
+				status, _, _, err := c.exchange(ctx, r.bases[0], request{method: http.MethodGet, path: path}, nil)
 				return status == step.want, err
 			})
 		}

@@ -13,18 +13,24 @@ const (
 	// mostMemory is what a process of the product may ever hold in this row.
 	mostMemory = 512 << 20
 	gigabyte   = 1 << 30
+	// unharmedFor is how long everything is as it should be, to compare with: a
+	// p99 wants hundreds of claims.
+	unharmedFor = time.Minute
+	// answersAfter is how long a stub takes in the matrix.
+	answersAfter = 30 * time.Second
 )
 
 // TestRow17SlowConsumers has clients that send or read next to nothing, 410 at
-// once, and an object store that gives a byte a second, redirects without end,
-// or answers with a gigabyte that means nothing, each while an archive is
-// unpacked. The slow connections end by their deadlines, what is unpacked goes
-// on once the store is itself again, everybody else is served as before, and
-// no process grows.
+// once, and an object store that answers after half a minute, gives a byte a
+// second, redirects without end, or answers with a gigabyte that means nothing,
+// each while an archive is unpacked. The slow connections end by their
+// deadlines, what is unpacked goes on once the store is itself again, everybody
+// else is served as before, when archives were unpacked too, and no process
+// grows.
 //
 // The product calls no agent, model or webhook yet: what the matrix says of
-// their stubs (thirty seconds to answer, concurrency by host, the size of an
-// answer, costed attempts) waits for the steps that call them.
+// their stubs (concurrency by host, the size of an answer, costed attempts)
+// waits for the steps that call them.
 func TestRow17SlowConsumers(t *testing.T) {
 	var b badS3
 	var slow *slowClients
@@ -43,7 +49,7 @@ func TestRow17SlowConsumers(t *testing.T) {
 		},
 		Prepare: func(ctx context.Context, r *Run) error { return b.prepare(ctx, r, 1) },
 		Faults: []Fault{
-			{Name: "nothing", Inject: func(context.Context, *Run) (func(context.Context) error, error) {
+			{Name: "nothing", During: b.unharmed, Inject: func(context.Context, *Run) (func(context.Context) error, error) {
 				from = time.Now()
 				return nil, nil //nolint:nilnil // to compare with
 			}},
@@ -55,13 +61,13 @@ func TestRow17SlowConsumers(t *testing.T) {
 				slow, err = b.slowClients(ctx, r)
 				return nil, err
 			}},
+			store("S3 answers after half a minute", s3proxy.Way{Delay: answersAfter}),
 			store("S3 gives a byte a second", s3proxy.Loris()),
 			store("S3 redirects without end", s3proxy.Redirects()),
 			store("S3 answers 200 with a gigabyte of garbage", s3proxy.Garbage(http.StatusOK, gigabyte)),
 			store("S3 answers 500 with a gigabyte of garbage", s3proxy.Garbage(http.StatusInternalServerError, gigabyte)),
 			{Name: "the slow clients are left", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-				slow.allEnd(ctx, r)
-				return nil, nil //nolint:nilnil // over
+				return nil, slow.allEnd(ctx, r)
 			}},
 		},
 		Hold: holdFor(10 * time.Second),
@@ -77,4 +83,22 @@ func TestRow17SlowConsumers(t *testing.T) {
 			return b.whole(ctx, r)
 		},
 	})
+}
+
+// unharmed has archives unpacked by a store that is well, one after the other
+// and as many at a time as while it is not.
+func (b *badS3) unharmed(ctx context.Context, r *Run) error {
+	n := 0
+	for until := time.Now().Add(unharmedFor); time.Now().Before(until); n++ {
+		up, err := b.put(ctx, zipOf(r.t, rowsOfArchive, bytesOfFile))
+		if err != nil {
+			return err
+		}
+		b.completes(ctx, up, rowsOfArchive, recoverWithin)
+		if err := r.pause(ctx, min(holdFor(10*time.Second), time.Until(until))); err != nil {
+			return err
+		}
+	}
+	r.Logf("%d archives were unpacked in %s, to compare with", n, unharmedFor)
+	return nil
 }

@@ -2,6 +2,9 @@ package chaos
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,51 +14,154 @@ import (
 const (
 	// drainWithinSIGTERM is how long a process may take to end in order.
 	drainWithinSIGTERM = 30 * time.Second
-	rollingRounds      = 2
+	// restartEvery is the pace of the matrix, rollingRounds times four processes
+	// its number of restarts.
+	restartEvery  = 20 * time.Second
+	rollingRounds = 5
+	// overloadShare of all calls may be told to come again while nothing restarts:
+	// with more, the run says something about the machine.
+	overloadShare = 0.001
 )
 
 // TestRow19RollingRestarts ends each process with SIGTERM and starts it again,
-// one after the other and round after round, under load. Clients that send a
-// call once more to the other server, as a retrying proxy does, see no failure:
-// no call needs a third try.
+// one every twenty seconds, twenty times, under load. Clients that send a call
+// once more to the other server, as a retrying proxy does, see no failure: no
+// call needs a third try. Each process ends in order, within thirty seconds.
 func TestRow19RollingRestarts(t *testing.T) {
-	restart := func(name string, of func(r *Run) *stacktest.Process) Fault {
-		return Fault{Name: "SIGTERM of " + name, Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-			p := of(r)
-			began := time.Now()
-			p.Stop()
-			if took := time.Since(began); took > drainWithinSIGTERM {
-				r.Violate("I10: %s took %s to end after SIGTERM", name, took)
-			} else {
-				r.Logf("%s ended in %s", name, took.Round(time.Millisecond))
-			}
-			p.StartAgain()
-			return nil, r.Ready(ctx)
-		}}
-	}
+	d := &deploys{}
 	RunRow(t, Row{
 		Number: 19, Name: "deploy under load", Rounds: rollingRounds,
-		Faults: []Fault{
-			restart("serve a", func(r *Run) *stacktest.Process { return r.Serves[0] }),
-			restart("worker a", func(r *Run) *stacktest.Process { return r.Workers[0] }),
-			restart("serve b", func(r *Run) *stacktest.Process { return r.Serves[1] }),
-			restart("worker b", func(r *Run) *stacktest.Process { return r.Workers[1] }),
+		Settings: func(s *Settings) {
+			// More than is worked through in a round, so that the traffic does not stop.
+			s.Load.Backlog, s.Load.ThinkMS = 60, 500
 		},
-		After: func(_ context.Context, r *Run) error {
-			tries := map[int64]int{}
-			again := 0
-			for _, op := range r.History.Ops() {
-				if op.Outcome != Unknown {
-					continue
-				}
-				if tries[op.Intent]++; tries[op.Intent] == 1 {
-					again++
-				} else {
-					r.Violate("%s of %s failed %d times, on both servers: %s", op.Kind, op.Who, tries[op.Intent], op.Error)
-				}
-			}
-			r.Logf("%d calls were sent twice, none more often than that", again)
-			return nil
-		},
+		// Each round ends with a full recovery; in between, clients must be served.
+		Faults: []Fault{{Name: "SIGTERM of each process in turn", Serves: true, Inject: d.round}},
+		After:  d.check,
 	})
+}
+
+// deploys remembers the restarts.
+type deploys struct {
+	restarts []restart
+	next     time.Time // the earliest moment of the next one
+}
+
+// restart is one process that ends and starts again. It is over when all are
+// ready.
+type restart struct {
+	name         string
+	began, ended time.Time
+}
+
+// round restarts every process.
+func (d *deploys) round(ctx context.Context, r *Run) (func(context.Context) error, error) {
+	for i := range r.Serves {
+		for _, kind := range serveOrWorker {
+			p := r.Serves[i]
+			if kind == ofWorker {
+				p = r.Workers[i]
+			}
+			if err := d.restart(ctx, r, fmt.Sprintf("%s %d", kind, i), kind, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil //nolint:nilnil // everything runs again
+}
+
+// restart ends one process in order and starts it again, when it is time for it
+// and there is traffic that would notice.
+func (d *deploys) restart(ctx context.Context, r *Run, name, kind string, p *stacktest.Process) error {
+	if err := r.pause(ctx, time.Until(d.next)); err != nil {
+		return err
+	}
+	if err := r.Floor(ctx); err != nil {
+		return err
+	}
+	said := len(p.Log())
+	one := restart{name: name, began: time.Now()}
+	d.next = one.began.Add(restartEvery)
+	p.Stop()
+	took := time.Since(one.began)
+	if took > drainWithinSIGTERM {
+		r.Violate("I10: %s took %s to end after SIGTERM", name, took)
+	}
+	if problem := endedInOrder(kind, p.Log()[said:]); problem != "" {
+		r.Violate("%s did not end in order: %s", name, problem)
+	}
+	p.StartAgain()
+	if err := r.Ready(ctx); err != nil {
+		return err
+	}
+	one.ended = time.Now()
+	d.restarts = append(d.restarts, one)
+	r.Logf("restart %d: %s ended in %s, all is ready after %s", len(d.restarts), name, took.Round(time.Millisecond), one.ended.Sub(one.began).Round(time.Millisecond))
+	r.Recover(ctx, "the restart of "+name, false, recoverWithin)
+	return nil
+}
+
+// What the processes say at their end, in this order; and what only those say
+// that could not wait for their requests.
+var lastSaid = map[string][]string{
+	ofServe:  {`"Shutting down."`, `"Stopped."`},
+	ofWorker: {`"The worker has stopped."`, `"Stopped."`},
+}
+
+const cutOffSaid = "Requests that did not finish are cut off."
+
+// endedInOrder returns what is wrong with the end of a log, "" when nothing is.
+func endedInOrder(kind, log string) string {
+	if strings.Contains(log, cutOffSaid) {
+		return cutOffSaid
+	}
+	rest := log
+	for _, line := range lastSaid[kind] {
+		_, after, found := strings.Cut(rest, line)
+		if !found {
+			return fmt.Sprintf("it did not say %s where it belongs; its last words: %q", line, log[max(0, len(log)-500):])
+		}
+		rest = after
+	}
+	return ""
+}
+
+// check looks at the calls that failed: those that met a restart failed on one
+// server only, and there are no others.
+func (d *deploys) check(_ context.Context, r *Run) error {
+	if want := rollingRounds * (len(r.Serves) + len(r.Workers)); len(d.restarts) != want {
+		return fmt.Errorf("%d restarts instead of %d", len(d.restarts), want)
+	}
+	again, overloaded := 0, 0
+	tries, ops := chains{}, r.History.Ops()
+	for _, op := range ops {
+		failed := tries.count(op, d.during(op))
+		switch {
+		case op.Outcome != Unknown:
+		case failed == 1:
+			again++
+		case failed > 1:
+			r.Violate("%s of %s failed on both servers during restarts: %d %s", op.Kind, op.Who, op.Status, op.Error)
+		case op.Status == http.StatusServiceUnavailable:
+			overloaded++
+			r.Logf("%s of %s was answered 503 while nothing restarted: %s", op.Kind, op.Who, op.Error)
+		default:
+			r.Violate("%s of %s failed while nothing restarted: %d %s", op.Kind, op.Who, op.Status, op.Error)
+		}
+	}
+	r.Logf("%d restarts; of %d calls %d failed during one and were sent again, %d were told to come again while nothing restarted", len(d.restarts), len(ops), again, overloaded)
+	if float64(overloaded) > overloadShare*float64(len(ops)) {
+		return fmt.Errorf("invalid run: %d of %d calls were told to come again while nothing restarted: the machine is too small for this load (%s)", overloaded, len(ops), loadOfMachine())
+	}
+	return nil
+}
+
+// during tells whether a call met a restart.
+func (d *deploys) during(op Op) bool {
+	for _, one := range d.restarts {
+		if op.Return >= one.began.UnixNano() && op.Call <= one.ended.UnixNano() {
+			return true
+		}
+	}
+	return false
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/fstest"
@@ -40,6 +42,7 @@ const (
 func TestRow20MigrationUnderLoad(t *testing.T) {
 	row := Row{Number: 20}
 	row.skip(t)
+	mustNotSkip(t)
 	old, present := oldVersion(t), presentVersion(t)
 	m := &migrations{t: t}
 	RunRow(t, Row{
@@ -161,6 +164,7 @@ func (m *migrations) next(files ...string) func(ctx context.Context, r *Run) err
 func (m *migrations) check(ctx context.Context, r *Run) error {
 	for _, w := range m.windows {
 		calls, failed := 0, 0
+		told := map[string]int{}
 		var slowest time.Duration
 		for _, op := range r.History.Ops() {
 			began, ended := time.Unix(0, op.Call), time.Unix(0, op.Return)
@@ -171,13 +175,20 @@ func (m *migrations) check(ctx context.Context, r *Run) error {
 			slowest = max(slowest, ended.Sub(began))
 			if op.Outcome == Unknown {
 				failed++
-				r.Violate("%s of %s failed during %s: %d %s", op.Kind, op.Who, w.name, op.Status, op.Error)
+				told[op.told()]++
+				r.Violate("%s of %s failed during %s after %s: %s", op.Kind, op.Who, w.name, ended.Sub(began).Round(time.Millisecond), op.told())
 			}
 			if took := ended.Sub(began); took > answeredWithin {
 				r.Violate("I10: %s of %s took %s during %s", op.Kind, op.Who, took, w.name)
 			}
 		}
 		r.Logf("%s: %d calls, %d failed, the slowest took %s", w.name, calls, failed, slowest.Round(time.Millisecond))
+		for _, p := range r.Serves {
+			causesOf503(p.Log(), w.began, w.ended, told)
+		}
+		for _, text := range slices.Sorted(maps.Keys(told)) {
+			r.Logf("  %d x %s", told[text], text)
+		}
 	}
 	var invalid int
 	err := r.Store().Pool().QueryRow(ctx, `SELECT count(*) FROM pg_index WHERE NOT indisvalid`).Scan(&invalid)

@@ -19,16 +19,19 @@ import (
 )
 
 // TestRow21MixedVersions runs one API and one worker of the present version
-// beside one of each of an old one (CHAOS_OLD), for two minutes, ten at
-// CHAOS_SCALE=5. The workers are killed in turns, so that each version goes on
-// with runs that the other began. No run may see its past differ from what the
-// code does, no signal may be lost, and the present version replays whatever
-// both of them left. (Runs that were recorded by earlier versions are replayed
-// by TestRecordedRunsReplay in workflows.)
+// beside one of each of an old one (CHAOS_OLD), for three minutes, more than ten
+// at CHAOS_SCALE=5. First all of them work side by side; then the workers are
+// killed in turns, so that each version goes on with runs that the other began.
+// No run may see its past differ from what the code does, no signal may be lost,
+// and the present version replays whatever both of them left. (Runs that were
+// recorded by earlier versions are replayed by TestRecordedRunsReplay in
+// workflows.)
 func TestRow21MixedVersions(t *testing.T) {
 	row := Row{Number: 21}
 	row.skip(t)
+	mustNotSkip(t)
 	old, present := oldVersion(t), presentVersion(t)
+	both := &sideBySide{}
 	takesOver := func(name string, dead func(r *Run) *stacktest.Process) Fault {
 		return Fault{Name: name, Serves: true, During: unknownSignals, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
 			return halt([]*stacktest.Process{dead(r)}), nil
@@ -43,14 +46,75 @@ func TestRow21MixedVersions(t *testing.T) {
 		},
 		Rounds: 2,
 		Faults: []Fault{
+			{Name: "both side by side", Serves: true, During: unknownSignals, Inject: both.begins},
 			takesOver("the old worker goes on alone", func(r *Run) *stacktest.Process { return r.Workers[0] }),
 			takesOver("the present worker goes on alone", func(r *Run) *stacktest.Process { return r.Workers[1] }),
 		},
-		Hold: holdFor(25 * time.Second), // four times, and the recoveries
+		Hold: holdFor(25 * time.Second), // six times, and the recoveries
 		After: func(ctx context.Context, r *Run) error {
-			return errors.Join(historiesAreSound(ctx, r), noProblems(ctx, r), logsAreSound(r, old))
+			return errors.Join(historiesAreSound(ctx, r, both), both.worked(r), noProblems(ctx, r), logsAreSound(r, old))
 		},
 	})
+}
+
+// mustNotSkip fails a test that was asked for and is skipped from here on,
+// because there is no old version to build.
+func mustNotSkip(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() {
+		if t.Skipped() {
+			t.Error("this row was asked for and could not run")
+		}
+	})
+}
+
+// sideBySide are the stretches in which workers of both versions run, and how
+// many workflow tasks each worker did in them.
+type sideBySide struct {
+	stretches []*stretch
+	tasks     []map[string]int // by stretch and worker
+}
+
+type stretch struct{ from, to time.Time }
+
+// begins is an Inject that breaks nothing.
+func (s *sideBySide) begins(context.Context, *Run) (func(context.Context) error, error) {
+	now := &stretch{from: time.Now()}
+	s.stretches = append(s.stretches, now)
+	s.tasks = append(s.tasks, map[string]int{})
+	return func(context.Context) error {
+		now.to = time.Now()
+		return nil
+	}, nil
+}
+
+// did notes a workflow task that a worker has done.
+func (s *sideBySide) did(worker string, at time.Time) {
+	for i, one := range s.stretches {
+		if at.After(one.from) && at.Before(one.to) {
+			s.tasks[i][worker]++
+		}
+	}
+}
+
+// worked is an error unless one worker of each version did something in each
+// stretch: else nothing was side by side.
+func (s *sideBySide) worked(r *Run) error {
+	for i, by := range s.tasks {
+		r.Logf("side by side for %s: workflow tasks by worker: %v", s.stretches[i].to.Sub(s.stretches[i].from).Round(time.Second), by)
+		for v, p := range r.Workers {
+			log, mine := p.Log(), 0
+			for worker, n := range by {
+				if strings.Contains(log, worker) {
+					mine += n
+				}
+			}
+			if mine == 0 {
+				return fmt.Errorf("worker %d did no workflow task while both versions ran side by side: this proves nothing (%v)", v, by)
+			}
+		}
+	}
+	return nil
 }
 
 // unknownSignal is one that no version knows, as one of a version to come is.
@@ -79,7 +143,7 @@ var expected = []enums.WorkflowTaskFailedCause{
 // historiesAreSound reads the history of every run: no workflow task failed
 // because of the code, and the present code replays it. Runs that are open are
 // replayed as far as they have come.
-func historiesAreSound(ctx context.Context, r *Run) error {
+func historiesAreSound(ctx context.Context, r *Run, both *sideBySide) error {
 	replayer := worker.NewWorkflowReplayer()
 	replayer.RegisterWorkflow(workflows.TaskWorkflow)
 	tasks, unknown := 0, 0
@@ -99,6 +163,7 @@ func historiesAreSound(ctx context.Context, r *Run) error {
 			if a := e.GetWorkflowTaskCompletedEventAttributes(); a != nil {
 				tasks++
 				by[a.GetIdentity()]++
+				both.did(a.GetIdentity(), e.GetEventTime().AsTime())
 			}
 			if e.GetWorkflowExecutionSignaledEventAttributes().GetSignalName() == unknownSignal {
 				unknown++

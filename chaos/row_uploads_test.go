@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,8 @@ type uploads struct {
 	plain int64
 	// reader works on the tasks. They must log in first.
 	reader *client
+	// at is the server that it speaks to.
+	at atomic.Uint64
 }
 
 // nodeRead is the one node of its pipeline.
@@ -97,7 +100,14 @@ func (u *uploads) call(ctx context.Context, method, path string, in, out any) (s
 	if err != nil {
 		return 0, nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, u.run.URL+fmt.Sprintf("/api/v1/workflows/%d/tasks/upload%s", u.pipeline, path), bytes.NewReader(body))
+	at := u.at.Load()
+	defer func() {
+		if err != nil || status >= http.StatusInternalServerError {
+			u.at.Store(at + 1) // whoever is not answered comes to another one
+		}
+	}()
+	base := u.run.bases[at%uint64(len(u.run.bases))]
+	req, err := http.NewRequestWithContext(ctx, method, base+fmt.Sprintf("/api/v1/workflows/%d/tasks/upload%s", u.pipeline, path), bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}

@@ -14,9 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// restartPause keeps a process that cannot start from being tried in a busy
-// loop.
-const restartPause = 100 * time.Millisecond
+const (
+	// restartPause keeps a process that cannot start from being tried in a busy
+	// loop.
+	restartPause = 100 * time.Millisecond
+	// atWork is how long a process has run that has begun to work. Ending before
+	// is how it says that it cannot start, because Postgres is away for example.
+	atWork = 5 * time.Second
+)
 
 // Process is a program that is started again whenever it dies, until it is
 // stopped.
@@ -31,6 +36,8 @@ type Process struct {
 	last   []string // what the last Start was given
 	cmd    *exec.Cmd
 	killed bool          // by us: no reason to pause before it is back
+	began  time.Time     // the present run
+	deaths int           // at work, and not by us
 	wanted bool          // a death is followed by a new start
 	down   chan struct{} // closed when nobody brings it back any more
 }
@@ -92,8 +99,17 @@ func (p *Process) Signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.wanted {
+		p.killed = p.killed || sig == syscall.SIGKILL || sig == syscall.SIGTERM
 		_ = p.cmd.Process.Signal(sig)
 	}
+}
+
+// Deaths is how often the process ended by itself while it was at work. It was
+// started again each time, so nobody else may have noticed.
+func (p *Process) Deaths() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.deaths
 }
 
 // launch wants mu held.
@@ -101,7 +117,7 @@ func (p *Process) launch(env []string) error {
 	cmd := exec.CommandContext(context.Background(), p.path, p.args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, p.log, p.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	p.cmd, p.killed = cmd, false
+	p.cmd, p.killed, p.began = cmd, false, time.Now()
 	return cmd.Start()
 }
 
@@ -112,6 +128,9 @@ func (p *Process) keep(env []string, cmd *exec.Cmd, down chan struct{}) {
 		_ = cmd.Wait() // it was killed or stopped, as planned
 		p.mu.Lock()
 		killed := p.killed
+		if p.wanted && !killed && time.Since(p.began) > atWork {
+			p.deaths++
+		}
 		p.mu.Unlock()
 		if !killed {
 			<-time.After(restartPause)

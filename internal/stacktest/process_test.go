@@ -108,3 +108,26 @@ func TestRootIsTheRepository(t *testing.T) {
 	t.Parallel()
 	require.FileExists(t, filepath.Join(Root(t), "internal", "stacktest", "parts.go"))
 }
+
+// Whoever is started again each time would not miss a process that ends by
+// itself.
+func TestADeathAtWorkIsCounted(t *testing.T) {
+	t.Parallel()
+	p := program(t)
+	p.Start()
+	waitForRuns(t, p, 1)
+	p.Kill()
+	waitForRuns(t, p, 2)
+	p.Signal(syscall.SIGTERM)
+	waitForRuns(t, p, 3)
+	require.Zero(t, p.Deaths(), "those were ours")
+	require.NoError(t, syscall.Kill(p.Pid(), syscall.SIGKILL))
+	waitForRuns(t, p, 4)
+	require.Zero(t, p.Deaths(), "it had hardly begun")
+	p.mu.Lock()
+	p.began = p.began.Add(-2 * atWork)
+	p.mu.Unlock()
+	require.NoError(t, syscall.Kill(p.Pid(), syscall.SIGKILL))
+	waitForRuns(t, p, 5)
+	require.Equal(t, 1, p.Deaths())
+}

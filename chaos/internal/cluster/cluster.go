@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -90,9 +91,7 @@ func Start(t testing.TB, o Options) *Cluster {
 		require.NoError(t, hba.Close())
 	}
 	c.Run()
-	conn := c.Connect("postgres")
-	_, err := conn.Exec(t.Context(), "CREATE DATABASE "+Database)
-	require.NoError(t, err)
+	c.exec("CREATE DATABASE " + Database)
 	return c
 }
 
@@ -203,14 +202,37 @@ func (c *Cluster) Connect(database string) *pgx.Conn {
 	return conn
 }
 
+// Count answers a question of one number over a connection of its own, which
+// is closed when it returns: it may be asked again and again.
+func (c *Cluster) Count(ctx context.Context, sql string) (n int, err error) {
+	conn, err := pgx.Connect(ctx, c.url(c.Addr(), "postgres", ""))
+	if err != nil {
+		return 0, fmt.Errorf("connect to Postgres at %s: %w", c.Addr(), err)
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	if err := conn.QueryRow(ctx, sql).Scan(&n); err != nil {
+		return 0, fmt.Errorf("ask Postgres at %s: %w", c.Addr(), err)
+	}
+	return n, nil
+}
+
 // Set changes settings of the running server, which must not need a restart.
 func (c *Cluster) Set(name, value string) {
 	c.t.Helper()
-	conn := c.Connect("postgres")
-	_, err := conn.Exec(c.t.Context(), fmt.Sprintf("ALTER SYSTEM SET %s = '%s'", name, value))
+	c.exec(fmt.Sprintf("ALTER SYSTEM SET %s = '%s'", name, value), "SELECT pg_reload_conf()")
+}
+
+// exec runs statements over a connection that is closed afterwards.
+func (c *Cluster) exec(statements ...string) {
+	c.t.Helper()
+	ctx := c.t.Context()
+	conn, err := pgx.Connect(ctx, c.url(c.Addr(), "postgres", ""))
 	require.NoError(c.t, err)
-	_, err = conn.Exec(c.t.Context(), "SELECT pg_reload_conf()")
-	require.NoError(c.t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for _, sql := range statements {
+		_, err := conn.Exec(ctx, sql)
+		require.NoError(c.t, err, "%s at %s", sql, c.Addr())
+	}
 }
 
 // Backup copies the data directory of the running server to one beside it.
@@ -244,8 +266,7 @@ func (c *Cluster) Standby(name string) *Cluster {
 // Promote makes a standby take writes.
 func (c *Cluster) Promote() {
 	c.t.Helper()
-	_, err := c.Connect("postgres").Exec(c.t.Context(), "SELECT pg_promote(true, 60)")
-	require.NoError(c.t, err)
+	c.exec("SELECT pg_promote(true, 60)")
 }
 
 func (c *Cluster) baseBackup(port int, into string, more ...string) {

@@ -25,8 +25,7 @@ func TestAStandbyTakesOver(t *testing.T) {
 	s := c.Standby("other")
 	c.Set("synchronous_standby_names", "other")
 	require.Eventually(t, func() bool {
-		var n int
-		err := c.Connect("postgres").QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'`).Scan(&n)
+		n, err := c.Count(t.Context(), `SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'`)
 		return err == nil && n == 1
 	}, 20*time.Second, 100*time.Millisecond)
 	run(t, c, `CREATE TABLE rows (n int)`, `INSERT INTO rows VALUES (1)`)

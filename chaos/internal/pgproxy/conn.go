@@ -32,15 +32,18 @@ type conn struct {
 	// server is ready, its commit is done and the connection is cut.
 	muted atomic.Bool
 
-	// Of toServer alone: which prepared statements write, and whether one of
-	// them ran since the last Sync.
-	writers map[string]bool
-	portals map[string]bool
-	wrote   bool
+	// cutting is the cut that muted the connection, for toClient.
+	cutting *cutting
+
+	// Of toServer alone: the prepared statements and portals by name, what was run
+	// since the last commit, and whether something of it since the last Sync wrote.
+	statements, portals map[string]string
+	said                []string
+	wrote               bool
 }
 
 func newConn(p *Proxy, client, server net.Conn) *conn {
-	c := &conn{proxy: p, client: client, server: server, writers: map[string]bool{}, portals: map[string]bool{}}
+	c := &conn{proxy: p, client: client, server: server, statements: map[string]string{}, portals: map[string]string{}}
 	c.status.Store('I')
 	c.backend = pgproto3.NewBackend(client, client)
 	c.frontend = pgproto3.NewFrontend(server, server)
@@ -115,29 +118,41 @@ func (c *conn) toServer() error {
 		flush := true
 		switch m := msg.(type) {
 		case *pgproto3.Query:
+			if beginWords.MatchString(m.String) {
+				c.said = c.said[:0]
+			}
+			c.said = append(c.said, m.String)
 			ends = commits(m.String, byte(c.status.Load())) //nolint:gosec // it was a byte
 		case *pgproto3.Parse:
-			c.writers[m.Name] = Writes(m.Query)
+			c.statements[m.Name] = m.Query
 			flush = false
 		case *pgproto3.Bind:
-			c.portals[m.DestinationPortal] = c.writers[m.PreparedStatement]
+			c.portals[m.DestinationPortal] = c.statements[m.PreparedStatement]
 			flush = false
 		case *pgproto3.Execute:
-			c.wrote = c.wrote || c.portals[m.Portal]
+			sql := c.portals[m.Portal]
+			c.said = append(c.said, sql)
+			c.wrote = c.wrote || Writes(sql)
 			flush = false
 		case *pgproto3.Describe, *pgproto3.Close:
 			flush = false
 		case *pgproto3.Sync:
 			ends = c.wrote && c.status.Load() == 'I'
 			c.wrote = false
+			if !ends && c.status.Load() == 'I' {
+				c.said = c.said[:0] // it only read
+			}
 		}
 		if ends {
-			switch cut := c.proxy.commit(); cut {
+			cut := c.proxy.commit(c.said)
+			c.said = c.said[:0]
+			switch cut.where {
 			case Before:
 				c.proxy.did(cut)
 				c.cut()
 				return errCut
 			case After:
+				c.cutting = cut
 				c.muted.Store(true)
 			case None:
 			}
@@ -166,8 +181,10 @@ func (c *conn) toClient() error {
 		case *pgproto3.ReadyForQuery:
 			c.status.Store(uint32(m.TxStatus))
 			if c.muted.Load() {
-				if !failed {
-					c.proxy.did(After)
+				if failed {
+					c.proxy.missed(c.cutting)
+				} else {
+					c.proxy.did(c.cutting)
 				}
 				return errCut
 			}

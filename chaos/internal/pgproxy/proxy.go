@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"regexp"
+	"slices"
 	"sync"
 )
 
@@ -26,6 +28,15 @@ const (
 )
 
 func (c Cut) String() string { return [...]string{"none", "before", "after"}[c] }
+
+// cutting is a cut that was ordered.
+type cutting struct {
+	where Cut
+	// of is what the transaction must have said; nil is anything.
+	of *regexp.Regexp
+	// then is called once, when it is decided; nil calls nobody.
+	then func()
+}
 
 // Stats are what a proxy has seen.
 type Stats struct {
@@ -46,8 +57,7 @@ type Proxy struct {
 	closed bool
 	rand   *rand.Rand
 	rate   float64
-	next   []Cut
-	then   func()
+	next   []*cutting
 	stats  Stats
 	open   map[*conn]struct{}
 }
@@ -84,21 +94,21 @@ func (p *Proxy) CutNext(where Cut, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if where == None {
-		p.next, p.then = nil, nil
+		p.next = nil
 		return
 	}
 	for range n {
-		p.next = append(p.next, where)
+		p.next = append(p.next, &cutting{where: where})
 	}
 }
 
-// CutNextThen cuts the next commit there and calls then once it is decided: just
-// before the connection is closed, so that whoever committed can be killed
-// before it knows.
-func (p *Proxy) CutNextThen(where Cut, then func()) {
+// CutNextThen cuts the next commit there of a transaction that has a statement
+// like of (nil: of any), and calls then once it is decided: just before the
+// connection is closed, so that whoever committed can be killed before it knows.
+func (p *Proxy) CutNextThen(where Cut, of *regexp.Regexp, then func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.next, p.then = []Cut{where}, then
+	p.next = []*cutting{{where: where, of: of, then: then}}
 }
 
 // Pending returns how many cuts of CutNext are still to come.
@@ -175,36 +185,45 @@ func (p *Proxy) serve(client net.Conn) {
 	p.mu.Unlock()
 }
 
-// commit decides about a commit that is about to reach the server.
-func (p *Proxy) commit() Cut {
+// commit decides about the commit of a transaction that is about to reach the
+// server, by what was said in it.
+func (p *Proxy) commit(said []string) *cutting {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.Commits++
-	switch {
-	case len(p.next) > 0:
-		cut := p.next[0]
-		p.next = p.next[1:]
-		return cut
-	case p.rate > 0 && p.rand.Float64() < p.rate:
-		return Cut(1 + p.rand.IntN(2))
+	for i, c := range p.next {
+		if c.of == nil || slices.ContainsFunc(said, c.of.MatchString) {
+			p.next = slices.Delete(p.next, i, i+1)
+			return c
+		}
 	}
-	return None
+	if p.rate > 0 && p.rand.Float64() < p.rate {
+		return &cutting{where: Cut(1 + p.rand.IntN(2))}
+	}
+	return &cutting{where: None}
+}
+
+// missed orders a cut once more: the server refused the commit.
+func (p *Proxy) missed(c *cutting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.then != nil {
+		p.next = append(p.next, c)
+	}
 }
 
 // did counts a cut that is decided and is about to happen.
-func (p *Proxy) did(cut Cut) {
+func (p *Proxy) did(c *cutting) {
 	p.mu.Lock()
-	switch cut {
+	switch c.where {
 	case Before:
 		p.stats.Before++
 	case After:
 		p.stats.After++
 	case None:
 	}
-	then := p.then
-	p.then = nil
 	p.mu.Unlock()
-	if then != nil {
-		then()
+	if c.then != nil {
+		c.then()
 	}
 }

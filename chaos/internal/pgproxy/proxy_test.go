@@ -3,6 +3,7 @@ package pgproxy_test
 import (
 	"context"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -207,12 +208,49 @@ func TestWhoCommitsCanBeKilledBeforeItKnows(t *testing.T) {
 		r := newRig(t)
 		c := connect(t, r.url)
 		there := make(chan bool, 2)
-		r.proxy.CutNextThen(where, func() { there <- r.has("x") })
+		r.proxy.CutNextThen(where, nil, func() { there <- r.has("x") })
 		require.Error(t, ways["transaction"](t.Context(), c, "x"))
 		require.Equal(t, where == pgproxy.After, <-there, where)
 		require.Empty(t, there, "it is told once")
 		require.NoError(t, ways["transaction"](t.Context(), connect(t, r.url), "y"), "only the one")
 	}
+}
+
+func TestACutChoosesItsTransaction(t *testing.T) {
+	t.Parallel()
+	for name, way := range ways {
+		r := newRig(t)
+		there := make(chan bool, 2)
+		r.proxy.CutNextThen(pgproxy.After, regexp.MustCompile(`(?i)update things`), func() { there <- r.has("special") })
+		require.NoError(t, way(t.Context(), connect(t, r.url), "usual"), name)
+		c := connect(t, r.url)
+		require.NoError(t, pgx.BeginFunc(t.Context(), c, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), `SELECT id FROM things`)
+			return err
+		}), name)
+		require.Empty(t, there, name)
+		require.Error(t, pgx.BeginFunc(t.Context(), c, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), `INSERT INTO things VALUES ($1)`, "special")
+			if err == nil {
+				_, err = tx.Exec(t.Context(), `UPDATE things SET note = $1`, "here")
+			}
+			return err
+		}), name)
+		require.True(t, <-there, name)
+	}
+}
+
+// A commit that the server refuses is no commit: the cut is still to come.
+func TestARefusedCommitIsNotTheOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.NoError(t, ways["single statement"](t.Context(), connect(t, r.url), "x"))
+	there := make(chan bool, 2)
+	r.proxy.CutNextThen(pgproxy.After, regexp.MustCompile(`INSERT`), func() { there <- r.has("y") })
+	require.Error(t, ways["single statement"](t.Context(), connect(t, r.url), "x"), "it is there already")
+	require.Empty(t, there)
+	require.Error(t, ways["single statement"](t.Context(), connect(t, r.url), "y"))
+	require.True(t, <-there)
 }
 
 func TestSeverCutsWhatIsOpenAndServesAgain(t *testing.T) {

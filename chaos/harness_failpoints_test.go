@@ -1,0 +1,72 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"syscall"
+	"time"
+
+	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
+)
+
+// failpoint is a place in the product's code, by what the transaction says to
+// Postgres that commits there: nothing in the product has to know of it.
+type failpoint struct {
+	name string
+	of   *regexp.Regexp
+}
+
+// The commands of people and integrators, in `serve`.
+var (
+	atCreation   = failpoint{"a creation", regexp.MustCompile(`(?i)^copy "tasks"`)}
+	atClaim      = failpoint{"a claim", regexp.MustCompile(`'claim', key, iteration`)}
+	atDraft      = failpoint{"a draft", regexp.MustCompile(`INSERT INTO drafts`)}
+	atSubmission = failpoint{"a submission", regexp.MustCompile(`INSERT INTO submissions`)}
+)
+
+// What follows from them, in `worker`. Between the taking of outbox rows and
+// their deletion Temporal is told, and files are stored before their rows are.
+var (
+	atTaken    = failpoint{"taken outbox rows", regexp.MustCompile(`UPDATE outbox o SET leased_until = now`)}
+	atTold     = failpoint{"delivered outbox rows", regexp.MustCompile(`DELETE FROM outbox WHERE id = ANY`)}
+	atStep     = failpoint{"a step", regexp.MustCompile(`applied_seq = \$8`)}
+	atFile     = failpoint{"files that are stored", regexp.MustCompile(`INSERT INTO files`)}
+	atFinalise = failpoint{"an upload's end", regexp.MustCompile(`UPDATE uploads SET status = \$2, reason`)}
+)
+
+// KilledAtCommit kills the processes of a kind at the moment when a commit of
+// one of them is decided: it has not reached Postgres, or Postgres has it and
+// the process has not heard of it. A kill by chance hardly ever hits there.
+// first, if any, sees to it that there is such a commit.
+func KilledAtCommit(of string, where pgproxy.Cut, at failpoint, first func(ctx context.Context, r *Run) error) Fault {
+	return Fault{
+		Name: fmt.Sprintf("kill -9 of %s %s its commit of %s", of, where, at.name),
+		Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+			victims := r.Serves
+			if of == ofWorker {
+				victims = r.Workers
+			}
+			hit := make(chan struct{})
+			r.proxyOf(of).CutNextThen(where, at.of, func() {
+				for _, p := range victims {
+					p.Signal(syscall.SIGKILL)
+				}
+				close(hit)
+			})
+			if first != nil {
+				if err := first(ctx, r); err != nil {
+					return nil, err
+				}
+			}
+			select {
+			case <-hit:
+				return halt(victims), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(floorPatience):
+				return nil, fmt.Errorf("%s made no commit of %s in %s", of, at.name, floorPatience)
+			}
+		},
+	}
+}
