@@ -13,7 +13,11 @@ func (r *run) check(ctx context.Context) error {
 	f := &r.facts
 	f.mu.Lock()
 	handedIn, ids, double, most := f.handedIn, f.ids, f.double, int64(len(f.ids))+f.unsure+f.ingested
+	peeks, leaks := f.peeks, f.leaks
 	f.mu.Unlock()
+	if peeks > 0 {
+		r.number(slo.Foreign, float64(leaks))
+	}
 	var lost, lostTasks, inJournal, created int64
 	for _, q := range []struct {
 		into *int64

@@ -39,7 +39,12 @@ type request struct {
 	session, key string
 	body         []byte
 	tag          string // If-None-Match
+	once         string // Idempotency-Key
 	due          time.Time
+	// patience is how long after it was due a call that was refused is repeated.
+	patience time.Duration
+	// empty is what the call is recorded as when there was nothing to be had.
+	empty string
 }
 
 // answer is what came back; status is 0 without an answer.
@@ -47,7 +52,7 @@ type answer struct {
 	status int
 	body   []byte
 	tag    string
-	retry  bool // with Retry-After
+	again  time.Duration // after which to come again; 0 when nobody said so
 	err    error
 }
 
@@ -60,7 +65,9 @@ func (a answer) class() record.Class {
 		return record.Failed
 	case a.status < http.StatusBadRequest:
 		return record.OK
-	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable && a.retry:
+	case a.status == http.StatusTooManyRequests:
+		return record.Limited
+	case a.status == http.StatusServiceUnavailable && a.again > 0:
 		return record.Refused
 	case a.status == http.StatusConflict, a.status == http.StatusNotFound:
 		return record.Stale
@@ -70,6 +77,9 @@ func (a answer) class() record.Class {
 }
 
 func (a answer) ok() bool { return a.class() == record.OK }
+
+// turnedAway tells whether to come again.
+func (a answer) turnedAway() bool { return a.class() == record.Refused || a.class() == record.Limited }
 
 // cause tells what failed.
 func (a answer) cause() string {
@@ -96,35 +106,16 @@ func (c *clients) send(ctx context.Context, q request) answer {
 	if q.tag != "" {
 		req.Header.Set("If-None-Match", q.tag)
 	}
+	if q.once != "" {
+		req.Header.Set("Idempotency-Key", q.once)
+	}
 	res, err := c.http.Do(req)
 	if err != nil {
 		return answer{err: err}
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	return answer{
-		status: res.StatusCode, body: body, tag: res.Header.Get("ETag"), retry: res.Header.Get("Retry-After") != "", err: err,
-	}
-}
-
-// ask sends a request and records it from when it was due. A request without
-// a due time is due now.
-func (r *run) ask(ctx context.Context, q request) answer {
-	if q.due.IsZero() {
-		q.due = time.Now()
-	}
-	a := r.clients.send(ctx, q)
-	if ctx.Err() == nil {
-		r.observe(q.op, q.due, time.Now(), a)
-	}
-	return a
-}
-
-// observe records an answer.
-func (r *run) observe(op string, due, answered time.Time, a answer) {
-	k := record.Key{Phase: r.phaseAt(due), Op: op, Class: a.class()}
-	r.rec.Record(k, answered.Sub(due), a.status, a.cause())
-	r.facts.window.add(k, answered, answered.Sub(due))
+	return answer{status: res.StatusCode, body: body, tag: res.Header.Get("ETag"), again: retryAfter(res.Header), err: err}
 }
 
 // took records a time that is none of a single request.

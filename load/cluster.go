@@ -111,6 +111,15 @@ func (c *cluster) start(ctx context.Context) error {
 	return nil
 }
 
+// again starts a worker that is gone, and waits until it is ready.
+func (c *cluster) again(ctx context.Context, worker int) error {
+	p := c.workers[worker]
+	if err := p.Start(); err != nil {
+		return err
+	}
+	return p.AwaitOK(ctx, c.client, c.ready[worker])
+}
+
 func (c *cluster) stop() {
 	for _, p := range slices.Backward(c.processes()) {
 		p.Stop()

@@ -19,6 +19,7 @@ type hold struct {
 	claim  string
 	task   int64
 	node   string
+	got    time.Time // since when they have it
 	ends   time.Time // when it is handed in
 
 	saving   sync.Mutex // one save at a time, as a browser does
@@ -114,7 +115,7 @@ func (r *run) contribute(ctx context.Context, due time.Time, handling time.Durat
 		r.facts.contributors.release(p)
 		return
 	}
-	h.ends = due.Add(time.Duration(left * float64(r.think.LogNormal(handling))))
+	h.plan(due.Add(time.Duration(left * float64(r.think.LogNormal(handling)))))
 	r.facts.contributors.add(h)
 	if !r.ponder(ctx, time.Until(h.ends)) {
 		return // it stays open
@@ -140,32 +141,32 @@ func (r *run) ponder(ctx context.Context, d time.Duration) bool {
 
 // claim asks for the next node; nil when there is none.
 func (r *run) claim(ctx context.Context, p *person, pipeline int64, role, op string, due time.Time) *hold {
-	q := request{
-		op: op, method: http.MethodPost, path: fmt.Sprintf("/api/console/pipelines/%d/claim", pipeline), session: p.token,
-		body: encode(map[string]string{"role": role}), due: due,
-	}
-	a := r.clients.send(ctx, q)
-	if ctx.Err() != nil {
-		return nil
-	}
-	if a.status == http.StatusNoContent {
-		q.op += "-empty"
-	}
-	r.observe(q.op, due, time.Now(), a)
+	a := r.ask(ctx, request{
+		op: op, empty: op + "-empty", method: http.MethodPost, path: fmt.Sprintf("/api/console/pipelines/%d/claim", pipeline),
+		session: p.token, body: encode(map[string]string{"role": role}), due: due, patience: patient,
+	})
 	var w work
-	if a.status != http.StatusOK || a.decode(&w) != nil {
+	if ctx.Err() != nil || !a.ok() || a.status != http.StatusOK || a.decode(&w) != nil {
 		return nil
 	}
 	r.facts.claimed(w)
-	h := &hold{person: p, claim: w.ClaimID, task: w.TaskID, node: w.Node}
+	h := &hold{person: p, claim: w.ClaimID, task: w.TaskID, node: w.Node, got: time.Now()}
 	if w.Draft != nil {
 		h.revision = w.Draft.Revision
 	}
 	return h
 }
 
-// submit hands a task in, when it is due or, should its claim have taken that
-// long, at once.
+// plan sets when a task is handed in that somebody was to be done with by
+// then: at once, should its claim have taken that long. The wait for the claim
+// is told there, and not once more here.
+func (h *hold) plan(done time.Time) {
+	if h.ends = done; done.Before(h.got) {
+		h.ends = h.got
+	}
+}
+
+// submit hands a task in, when it is due.
 func (r *run) submit(ctx context.Context, h *hold) {
 	h.saving.Lock() // a save under way goes first
 	defer h.saving.Unlock()
@@ -173,7 +174,7 @@ func (r *run) submit(ctx context.Context, h *hold) {
 	r.facts.released(h)
 	a := r.ask(ctx, request{
 		op: "submit", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/submit", session: h.person.token,
-		body: encode(map[string]any{"values": r.answers()}), due: due,
+		body: encode(map[string]any{"values": r.answers()}), due: due, patience: insistent,
 	})
 	if !a.ok() {
 		return
@@ -206,6 +207,7 @@ func (r *run) extend(ctx context.Context, due time.Time) {
 	}
 	r.ask(ctx, request{
 		op: "extend", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/extend", session: h.person.token, due: due,
+		patience: patient,
 	})
 }
 
@@ -224,6 +226,7 @@ func (r *run) save(ctx context.Context, due time.Time) {
 func (r *run) saveNow(ctx context.Context, h *hold, due time.Time) {
 	a := r.ask(ctx, request{
 		op: "draft", method: http.MethodPut, path: "/api/console/claims/" + h.claim + "/draft", session: h.person.token, due: due,
+		patience: patient,
 		body: encode(map[string]any{
 			"values":   form.Values{"answer": json.RawMessage(`"72"`), "sure": json.RawMessage("false"), "doubt": r.doubt()},
 			"revision": h.revision,

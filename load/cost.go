@@ -143,7 +143,7 @@ func (r *run) live(ctx context.Context) ([]int64, error) {
 	for len(ids) < r.n {
 		a := r.ask(ctx, request{
 			op: "create", method: http.MethodPost, key: r.world.keys[0], path: fmt.Sprintf("/api/v1/workflows/%d/tasks", r.world.small),
-			body: mathcheck.CreateBody(min(50, r.n-len(ids)), mathcheck.Small),
+			body: mathcheck.CreateBody(min(50, r.n-len(ids)), mathcheck.Small), patience: insistent,
 		})
 		var out struct {
 			TaskIDs []int64 `json:"task_ids"`
@@ -152,6 +152,7 @@ func (r *run) live(ctx context.Context) ([]int64, error) {
 			return nil, fmt.Errorf("create tasks: %s", a.cause())
 		}
 		ids = append(ids, out.TaskIDs...)
+		r.facts.created(out.TaskIDs)
 	}
 	if err := r.quiet(ctx); err != nil {
 		return nil, err

@@ -44,6 +44,7 @@ func (r *run) ingestArchive(ctx context.Context, a zipgen.Archive) error {
 	}
 	answer := r.ask(ctx, request{
 		op: "upload", method: http.MethodPost, path: path, key: key, body: encode(map[string]int64{"file_size_bytes": length}),
+		patience: insistent,
 	})
 	if !answer.ok() {
 		return fmt.Errorf("begin an upload: %s", answer.cause())
@@ -55,7 +56,9 @@ func (r *run) ingestArchive(ctx context.Context, a zipgen.Archive) error {
 		return err
 	}
 	confirmed := time.Now()
-	answer = r.ask(ctx, request{op: "confirm", method: http.MethodPost, path: path + "/" + begun.UploadID + "/confirm", key: key})
+	answer = r.ask(ctx, request{
+		op: "confirm", method: http.MethodPost, path: path + "/" + begun.UploadID + "/confirm", key: key, patience: insistent,
+	})
 	if !answer.ok() {
 		return fmt.Errorf("confirm: %s", answer.cause())
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -47,6 +48,18 @@ func (r *run) askStatus(ctx context.Context, due time.Time, op, key string) {
 	})
 }
 
+// peek is a program of another organization, which must not find anything.
+func (r *run) peek(ctx context.Context, due time.Time) {
+	path := fmt.Sprintf("/api/v1/workflows/%d/tasks", r.world.main)
+	if r.think.IntN(2) == 0 {
+		path += fmt.Sprintf("/%d", r.facts.tasks[r.think.IntN(len(r.facts.tasks))])
+	}
+	a := r.ask(ctx, request{op: "foreign", method: http.MethodGet, key: r.world.stranger, due: due, path: path})
+	if a.err == nil && a.status < http.StatusInternalServerError && !a.turnedAway() {
+		r.facts.peeked(a.status != http.StatusNotFound)
+	}
+}
+
 // bodies of creations, made once: 3 MB and just under 32 MB.
 type bodies struct{ small, large []byte }
 
@@ -58,11 +71,13 @@ func makeBodies(large bool) bodies {
 	return b
 }
 
-// create sends a batch, as one of the programs that create.
+// create sends a batch, as one of the programs that create. It carries an
+// Idempotency-Key, as every creation that may be repeated should.
 func (r *run) create(ctx context.Context, due time.Time, creator int, op string, body []byte) {
 	a := r.ask(ctx, request{
 		op: op, method: http.MethodPost, key: r.world.keys[integratorCount+creator%creatorCount], due: due,
 		path: fmt.Sprintf("/api/v1/workflows/%d/tasks", r.world.main), body: body,
+		once: rand.Text(), patience: insistent,
 	})
 	var out struct {
 		TaskIDs []int64 `json:"task_ids"`

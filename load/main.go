@@ -38,7 +38,7 @@ var scripts = []script{
 	{"outage", "the peak, with Temporal gone for a third of it", 30 * time.Minute, runOutage, false},
 	{"soak", "a mean day after the other, with a vacuum and a walk over all tasks in between", 24 * time.Hour, runSoak, false},
 	{"cost", "what one task costs Temporal and Postgres", 0, runCost, true},
-	{"growth", "the same requests beside ever more tasks", 20 * time.Second, runGrowth, true},
+	{"growth", "the same requests beside ever more tasks", time.Minute, runGrowth, true},
 }
 
 // errMissed is the end of a run that missed an objective.
@@ -70,7 +70,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (err er
 		return err
 	}
 	if s.bare {
-		return errors.Join(s.run(ctx, r), r.writeBare())
+		return errors.Join(s.run(ctx, r), r.finishBare())
 	}
 	failed := s.run(ctx, r)
 	if failed != nil {

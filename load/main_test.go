@@ -98,20 +98,55 @@ func TestOptions(t *testing.T) {
 func TestSettledAfter(t *testing.T) {
 	t.Parallel()
 	from := time.Now()
-	seen := func(good func(second int) bool) (out []observation) {
-		for s := -5; s < 60; s++ {
-			for range 10 {
-				out = append(out, observation{from.Add(time.Duration(s) * time.Second), good(s)})
+	for name, c := range map[string]struct {
+		good func(second int) bool
+		gone func(second int) bool // nothing is known of it
+		want time.Duration
+	}{
+		"always":            {good: func(int) bool { return true }},
+		"what was before":   {good: func(s int) bool { return s >= 0 }},
+		"from then on":      {good: func(s int) bool { return s >= 12 }, want: 15 * time.Second},
+		"a short calm":      {good: func(s int) bool { return s < 10 || s >= 36 }, want: 40 * time.Second},
+		"a late relapse":    {good: func(s int) bool { return s >= 12 && s < 36 || s > 37 }, want: 15 * time.Second},
+		"too late":          {good: func(s int) bool { return s >= 43 }, want: never},
+		"bad at the end":    {good: func(s int) bool { return s < 12 }, want: never},
+		"a gap":             {good: func(int) bool { return true }, gone: func(s int) bool { return s >= 10 && s < 15 }, want: 15 * time.Second},
+		"nothing was known": {good: func(int) bool { return true }, gone: func(int) bool { return true }, want: never},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen []observation
+			for s := -5; s < 60; s++ {
+				for range 10 {
+					if c.gone == nil || !c.gone(s) {
+						seen = append(seen, observation{from.Add(time.Duration(s) * time.Second), c.good(s)})
+					}
+				}
 			}
-		}
-		return out
+			require.Equal(t, c.want, settledAfter(seen, from))
+		})
 	}
-	require.Zero(t, settledAfter(seen(func(int) bool { return true }), from))
-	require.Zero(t, settledAfter(seen(func(s int) bool { return s >= 0 }), from), "what was before does not matter")
-	require.Equal(t, 15*time.Second, settledAfter(seen(func(s int) bool { return s >= 12 }), from))
-	require.Equal(t, 40*time.Second, settledAfter(seen(func(s int) bool { return s < 10 || s >= 36 }), from), "a relapse counts")
-	require.Negative(t, settledAfter(seen(func(s int) bool { return s < 50 }), from))
-	require.Negative(t, settledAfter(nil, from))
+}
+
+// TestWhatIsJudged has one request in each phase.
+func TestWhatIsJudged(t *testing.T) {
+	t.Parallel()
+	rec, err := record.New(time.Now(), nil)
+	require.NoError(t, err)
+	for _, phase := range []string{warmup, "peak", "outage", "recovery", workerLost, overload + "-3x"} {
+		for _, op := range []string{"step", "claim"} {
+			rec.Record(record.Key{Phase: phase, Op: op, Class: record.OK}, time.Millisecond, 200, "")
+		}
+		rec.Record(record.Key{Phase: phase, Op: "claim", Class: record.Refused}, time.Millisecond, 503, "")
+		rec.Record(record.Key{Phase: phase, Op: "status-naive", Class: record.Limited}, time.Millisecond, 429, "")
+	}
+	r := &run{rec: rec}
+	r.numbers.set(map[string]float64{})
+	require.EqualValues(t, 3, r.judged("claim").N(), "the peak, the outage, and beside a lost worker")
+	require.EqualValues(t, 1, r.judged("step").N(), "steps have other objectives in the last two")
+	require.EqualValues(t, 1, r.judged("refusal").N(), "that of the overload, without what a key's limit did")
+	r.sumRefused()
+	require.InDelta(t, 50, r.numbers.get()[slo.Refused], 1e-9)
 }
 
 func TestProfileTimes(t *testing.T) {

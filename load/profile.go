@@ -26,6 +26,8 @@ type profile struct {
 	Lists, Statuses, Naive float64
 	// Explorer are an admin's searches among all tasks.
 	Explorer float64
+	// Foreign are polls by a program of another organization.
+	Foreign float64
 }
 
 // mean is an average hour of 500 contributors, of whom 350 are at work: each
@@ -34,20 +36,20 @@ type profile struct {
 // 5 s and ask for 100 tasks every 30 s.
 var mean = profile{
 	Tasks: 1.9, Handling: 180 * time.Second, Verdicts: 0.6, Reviewing: 60 * time.Second,
-	Extends: 6, Drafts: 10, Counts: 33, Lists: 4, Statuses: 67, Explorer: 0.2,
+	Extends: 6, Drafts: 10, Counts: 33, Lists: 4, Statuses: 67, Explorer: 0.2, Foreign: 0.2,
 }
 
 // busiest is the hour with three times as much.
 var busiest = profile{
 	Tasks: 6, Handling: 58 * time.Second, Verdicts: 2, Reviewing: 20 * time.Second,
-	Extends: 8, Drafts: 25, Counts: 50, Lists: 4, Statuses: 150, Naive: 50, Explorer: 1,
+	Extends: 8, Drafts: 25, Counts: 50, Lists: 4, Statuses: 150, Naive: 50, Explorer: 1, Foreign: 1,
 }
 
 // times is so many times as much, by as many people, who take that much less
 // time for each task.
 func (p profile) times(k float64) profile {
 	for _, rate := range []*float64{
-		&p.Tasks, &p.Verdicts, &p.Extends, &p.Drafts, &p.Counts, &p.Lists, &p.Statuses, &p.Naive, &p.Explorer,
+		&p.Tasks, &p.Verdicts, &p.Extends, &p.Drafts, &p.Counts, &p.Lists, &p.Statuses, &p.Naive, &p.Explorer, &p.Foreign,
 	} {
 		*rate *= k
 	}
@@ -83,6 +85,7 @@ func (p profile) pieces(ctx context.Context, r *run) []piece {
 		{"status", p.Statuses, func(due time.Time) { r.status(ctx, due) }},
 		{"naive", p.Naive, func(due time.Time) { r.naive(ctx, due) }},
 		{"explorer", p.Explorer, func(due time.Time) { r.explore(ctx, due) }},
+		{"foreign", p.Foreign, func(due time.Time) { r.peek(ctx, due) }},
 	}
 }
 

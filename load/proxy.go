@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"sync"
+	"syscall"
+	"time"
 )
 
 // proxy stands between the product and Temporal. While it is cut, Temporal is
@@ -30,12 +33,15 @@ func newProxy(ctx context.Context, target string) (*proxy, error) {
 
 func (p *proxy) addr() string { return p.at }
 
+// healMost is how long a port that somebody else has got meanwhile is waited
+// for: the system hands ports of this kind out to whoever connects somewhere.
+const healMost = 30 * time.Second
+
 // heal lets connections through.
 func (p *proxy) heal(ctx context.Context) error {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", p.at)
+	l, err := p.listen(ctx)
 	if err != nil {
-		return fmt.Errorf("listen in front of Temporal: %w", err)
+		return fmt.Errorf("listen on %s, in front of Temporal: %w", p.at, err)
 	}
 	p.mu.Lock()
 	p.listener, p.at = l, l.Addr().String()
@@ -50,6 +56,19 @@ func (p *proxy) heal(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+func (p *proxy) listen(ctx context.Context) (net.Listener, error) {
+	var lc net.ListenConfig
+	for until := time.Now().Add(healMost); ; {
+		l, err := lc.Listen(ctx, "tcp", p.at)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(until) {
+			return l, err
+		}
+		if gone := wait(ctx, 50*time.Millisecond); gone != nil {
+			return nil, errors.Join(err, gone)
+		}
+	}
 }
 
 // cut breaks what is there and refuses what comes.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"testing"
 	"time"
@@ -47,6 +48,26 @@ func TestProxyCutsAndHeals(t *testing.T) {
 	require.NoError(t, err)
 	defer again.Close()
 	require.Equal(t, "two\n", speak(t, again, "two\n"))
+}
+
+// TestProxyWaitsForItsPort has somebody else on the port when it heals.
+func TestProxyWaitsForItsPort(t *testing.T) {
+	t.Parallel()
+	p, err := newProxy(t.Context(), "127.0.0.1:1")
+	require.NoError(t, err)
+	defer p.close()
+	p.cut()
+	var lc net.ListenConfig
+	other, err := lc.Listen(t.Context(), "tcp", p.addr())
+	require.NoError(t, err)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, p.heal(gone), context.Canceled, "who stops waiting")
+
+	healed := make(chan error, 1)
+	go func() { healed <- p.heal(t.Context()) }()
+	require.NoError(t, other.Close())
+	require.NoError(t, <-healed)
 }
 
 func speak(t *testing.T, conn net.Conn, line string) string {

@@ -83,14 +83,7 @@ func (r *run) base() results {
 func (r *run) finish() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	r.stopWatching(ctx)
-	failed := r.check(ctx)
-	if dead := r.cluster.dead(); len(dead) > 0 {
-		failed = errors.Join(failed, fmt.Errorf("%s ended during the run", strings.Join(dead, ", ")))
-	}
-	if n := r.loop.LeftOut(); n > 0 {
-		failed = errors.Join(failed, fmt.Errorf("%d requests were never sent: too many were open; the run counts for nothing", n))
-	}
+	failed := r.end(ctx)
 	r.sum()
 	out := r.base()
 	out.Phases, out.Latencies, out.Failures = r.phases.get(), r.rec.Lines(), r.rec.Failures()
@@ -102,10 +95,27 @@ func (r *run) finish() error {
 	if r.explain > 0 {
 		failed = errors.Join(failed, r.keepPlans())
 	}
-	if slo.AnyMissed(out.Verdicts) {
-		failed = errors.Join(failed, errMissed)
+	return errors.Join(failed, missed(out.Verdicts))
+}
+
+// end takes the last look, and tells what makes all figures worthless.
+func (r *run) end(ctx context.Context) error {
+	r.stopWatching(ctx)
+	failed := r.check(ctx)
+	if dead := r.cluster.dead(); len(dead) > 0 {
+		failed = errors.Join(failed, fmt.Errorf("%s ended during the run", strings.Join(dead, ", ")))
+	}
+	if n := r.loop.LeftOut(); n > 0 {
+		failed = errors.Join(failed, fmt.Errorf("%d requests were never sent: too many were open; the run counts for nothing", n))
 	}
 	return failed
+}
+
+func missed(verdicts []slo.Judged) error {
+	if slo.AnyMissed(verdicts) {
+		return errMissed
+	}
+	return nil
 }
 
 // judged are the latencies that objectives are about: admitted requests, and
@@ -116,8 +126,8 @@ func (r *run) judged(op string) record.Summary {
 		if op == "refusal" {
 			return k.Class == record.Refused && strings.HasPrefix(k.Phase, overload)
 		}
-		if op == "step" && k.Phase == "outage" {
-			return false
+		if op == "step" && (k.Phase == "outage" || k.Phase == workerLost) {
+			return false // other objectives are about these
 		}
 		return k.Op == op && k.Class == record.OK && counts(k.Phase)
 	})
@@ -141,6 +151,7 @@ func (r *run) sum() {
 	if done, failed := in(record.OK, record.Stale), in(record.Failed); done+failed > 0 {
 		r.number(slo.Availability, 100*done/(done+failed))
 	}
+	r.sumRefused()
 	for _, p := range r.cluster.processes() {
 		if most := r.series.Most(func(name string) bool { return name == "memory "+p.Name }); most > 0 {
 			r.number(slo.Memory, max(r.numbers.get()[slo.Memory], most))
@@ -167,11 +178,24 @@ func (r *run) sum() {
 	r.number("steps not seen within 30 s", float64(r.facts.overdue.Load()))
 }
 
-// writeBare keeps what a script without objectives found.
-func (r *run) writeBare() error {
+// finishBare keeps what a script without objectives of its own found. What
+// must never happen may not happen there either.
+func (r *run) finishBare() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	failed := r.end(ctx)
+	r.sumRefused()
 	out := r.base()
 	out.Found = r.bare
-	return r.write(out)
+	none := func(string) record.Summary { return r.rec.Select(func(record.Key) bool { return false }) }
+	out.Verdicts = slices.DeleteFunc(slo.Judge(slo.Measured{Times: none, Numbers: out.Numbers}, r.gate), func(j slo.Judged) bool {
+		return j.Verdict == slo.Unknown
+	})
+	for _, what := range out.Notes {
+		fmt.Fprintln(r.stdout, "note:", what)
+	}
+	printVerdicts(r.stdout, out.Verdicts)
+	return errors.Join(failed, r.write(out), missed(out.Verdicts))
 }
 
 func (r *run) write(out results) error {
@@ -206,9 +230,13 @@ func (r *run) print(out results) {
 	for _, what := range append(out.Unmeasured, out.Notes...) {
 		fmt.Fprintln(r.stdout, "note:", what)
 	}
-	w = tabwriter.NewWriter(r.stdout, 0, 0, 2, ' ', 0)
+	printVerdicts(r.stdout, out.Verdicts)
+}
+
+func printVerdicts(out io.Writer, verdicts []slo.Judged) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\nobjective\tis\tgate here\tn\tp50 ms\tp99 ms\tmeasured\tverdict\n")
-	for _, j := range out.Verdicts {
+	for _, j := range verdicts {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%.1f\t%.6g\t%s\n", j.Name, j.Objective, j.Gate, j.N, j.P50, j.P99, j.Value, j.Verdict)
 	}
 	_ = w.Flush() // to where the rest goes

@@ -24,7 +24,7 @@ func (r *run) review(ctx context.Context, due time.Time, reviewing time.Duration
 	if h == nil {
 		return
 	}
-	h.ends = due.Add(r.think.LogNormal(reviewing))
+	h.plan(due.Add(r.think.LogNormal(reviewing)))
 	if !r.ponder(ctx, time.Until(h.ends)) {
 		return
 	}
@@ -42,7 +42,7 @@ func (r *run) verdict(ctx context.Context, h *hold, approve bool) {
 	r.facts.released(h)
 	a := r.ask(ctx, request{
 		op: "verdict", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/review", session: h.person.token,
-		body: encode(body), due: h.ends,
+		body: encode(body), due: h.ends, patience: insistent,
 	})
 	if a.ok() {
 		r.facts.acked(h.claim)

@@ -107,9 +107,13 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("prepare the organization: %w", err)
 	}
 	if r.script != "growth" {
-		r.say("filling in %d tasks", r.tasks)
-		if err := r.world.fill(ctx, r.tasks); err != nil {
+		m := r.mix()
+		r.say("filling in %d tasks: %d free, %d claimed, %d escalated, all others finished", r.tasks, m.Free, m.Claimed, m.Escalated)
+		if err := r.world.fill(ctx, r.tasks, m); err != nil {
 			return err
+		}
+		if need := r.claims(); r.script != "cost" && r.script != "outage" && m.Free < need {
+			r.note("%d tasks are free, and up to %d are claimed: the queue may run empty", m.Free, need)
 		}
 	}
 	if r.cluster, err = newCluster(ctx, r.options, r.db.URL, r.dir); err != nil {

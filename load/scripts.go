@@ -112,6 +112,7 @@ func runPeak(ctx context.Context, r *run) error {
 	r.warm(play, &g, p, r.warmFor())
 	r.play(play, &g, p, 0, r.dur)
 	r.beside(play, &g)
+	r.besideWorkers(play, &g)
 	return r.wind(ctx, stop, &g)
 }
 
@@ -169,38 +170,6 @@ func runBurst(ctx context.Context, r *run) error {
 		})
 	}
 	return r.wind(ctx, stop, &g)
-}
-
-// runQuarter creates 100,000 tasks in the script's length, beside a mean hour.
-func runQuarter(ctx context.Context, r *run) error {
-	if err := r.begin(ctx); err != nil {
-		return err
-	}
-	play, stop := context.WithCancel(ctx)
-	defer stop()
-	const creations = 20
-	p := mean.scaled(r.options)
-	rounds := max(1, r.options.count(creations)/creatorCount)
-	b := makeBodies(false)
-	r.enter("quarter-end", 0)
-	var g sync.WaitGroup
-	r.warm(play, &g, p, r.warmFor())
-	r.play(play, &g, p, 0, r.dur)
-	r.stream(play, &g, arrival.Burst(rounds, 0, r.dur*9/10), func(due time.Time) {
-		var all sync.WaitGroup
-		for c := range creatorCount {
-			all.Go(func() { r.create(play, due, c, "create-5000", b.small) })
-		}
-		all.Wait()
-	})
-	if err := r.wind(ctx, stop, &g); err != nil {
-		return err
-	}
-	back, err := r.backlog(ctx)
-	if err == nil {
-		r.number("outbox rows left at the end", float64(back.rows))
-	}
-	return err
 }
 
 // runSoak plays a mean hour for long. In the middle of each day all is vacuumed

@@ -13,12 +13,13 @@ const (
 
 // awaitStep times a submission from when it was due until its consequences are
 // written: the next node can be claimed. It asks the rows, so that what is
-// measured is not the asking through the API; looks become rarer with time.
+// measured is not the asking through the API; looks become rarer with time. What
+// is under way when steps are timed no more counts for nothing.
 func (r *run) awaitStep(ctx context.Context, claim string, due time.Time) {
-	if !r.facts.probes.Load() {
-		return
-	}
 	for every := stepLook; ctx.Err() == nil && time.Since(due) < stepMost; every = min(every*5/4, time.Second) {
+		if !r.facts.probes.Load() {
+			return
+		}
 		var done bool
 		err := r.pool.QueryRow(ctx, `SELECT t.applied_seq >= s.seq FROM submissions s JOIN tasks t ON t.id = s.task_id WHERE s.claim_id = $1`,
 			claim).Scan(&done)

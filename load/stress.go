@@ -13,7 +13,9 @@ import (
 
 const (
 	overload = "overload"
-	// enough is the share of refusals at which the load grows no more.
+	// enough is the share of refusals at which the load grows no more. As many
+	// programs that ask several times as much meet the limits of their keys, which
+	// is no overload.
 	enough = 0.01
 	// settleMost is how long the end of a run waits for everything to be well
 	// again: longer than is allowed, so that a miss has a number.
@@ -50,7 +52,8 @@ func runStress(ctx context.Context, r *run) error {
 		if err := r.until(ctx, at); err != nil {
 			return err
 		}
-		refused := r.refusedShare(name)
+		n, all := r.callsOf(func(phase string) bool { return phase == name }, record.Refused)
+		refused := float64(n) / float64(max(1, all))
 		r.say("%s: %.1f %% refused", name, 100*refused)
 		if refused >= enough {
 			break
@@ -59,9 +62,9 @@ func runStress(ctx context.Context, r *run) error {
 	r.facts.window.open(r.gate)
 	over := r.began.Add(at)
 	r.enter("recovery", at)
-	r.play(play, &g, p, at, at+max(base, 75*time.Second))
+	r.play(play, &g, p, at, at+max(base, afterwards))
 	drained := r.drain(ctx, over)
-	if err := r.until(ctx, at+max(base, 75*time.Second)); err != nil {
+	if err := r.until(ctx, at+max(base, afterwards)); err != nil {
 		return err
 	}
 	r.noteRecovery(drained, over)
@@ -69,34 +72,24 @@ func runStress(ctx context.Context, r *run) error {
 	return r.wind(ctx, stop, &g)
 }
 
-// refusedShare leaves the one program out that is always refused.
-func (r *run) refusedShare(phase string) float64 {
-	in := func(take func(record.Class) bool) float64 {
-		return float64(r.rec.Select(func(k record.Key) bool {
-			return k.Phase == phase && k.Op != "status-naive" && take(k.Class)
-		}).N())
-	}
-	all := in(func(record.Class) bool { return true })
-	return in(func(c record.Class) bool { return c == record.Refused }) / max(1, all)
-}
-
 // judgeOverload tells how those fared who were admitted while there was too
-// much, and those who were not.
+// much, from when they came for the last time, and those who were not.
 func (r *run) judgeOverload() {
-	var inside, all float64
-	for op, limit := range windowLimits {
-		s := r.rec.Select(func(k record.Key) bool {
-			return strings.HasPrefix(k.Phase, overload) && k.Op == op && k.Class == record.OK
-		})
-		inside += s.Within(time.Duration(float64(limit)*r.gate)) * float64(s.N())
-		all += float64(s.N())
-	}
+	f := &r.facts
+	f.mu.Lock()
+	inside, all := f.inside, f.admitted
+	f.mu.Unlock()
 	if all > 0 {
-		r.number(slo.Admitted, 100*inside/all)
+		r.number(slo.Admitted, 100*float64(inside)/float64(all))
 	}
-	failed := r.rec.Select(func(k record.Key) bool { return strings.HasPrefix(k.Phase, overload) && k.Class == record.Failed }).N()
+	during := func(phase string) bool { return strings.HasPrefix(phase, overload) }
+	failed, _ := r.callsOf(during, record.Failed)
+	refused, _ := r.callsOf(during, record.Refused)
+	limited, _ := r.callsOf(during, record.Limited)
 	r.number("failed at overload", float64(failed))
-	if r.rec.Select(func(k record.Key) bool { return strings.HasPrefix(k.Phase, overload) && k.Class == record.Refused }).N() == 0 {
+	r.number("refused at overload", float64(refused))
+	r.number("limited at overload, by key", float64(limited))
+	if refused == 0 {
 		r.note("nothing was refused, at %g times the peak", overloads[len(overloads)-1])
 	}
 }

@@ -18,7 +18,8 @@ func (r *run) walk(ctx context.Context) {
 	for seen < walkMost && ctx.Err() == nil {
 		a := r.ask(ctx, request{
 			op: "walk", method: http.MethodGet, key: r.world.keys[integratorCount+1],
-			path: fmt.Sprintf("/api/v1/workflows/%d/tasks?limit=%d&cursor=%s", r.world.main, pageSize, url.QueryEscape(cursor)),
+			path:     fmt.Sprintf("/api/v1/workflows/%d/tasks?limit=%d&cursor=%s", r.world.main, pageSize, url.QueryEscape(cursor)),
+			patience: insistent,
 		})
 		var page struct {
 			Tasks      []struct{} `json:"tasks"`

@@ -37,7 +37,8 @@ type world struct {
 	contributors       []*person
 	reviewers          []*person
 	keys               []string
-	filled             int64 // the last id of a task that was filled in
+	stranger           string // the key of another organization
+	filled             int64  // the last id of a task that was filled in
 }
 
 // person is somebody with a session.
@@ -164,26 +165,39 @@ func (w *world) addPeople(ctx context.Context, o options) error {
 	return nil
 }
 
-// addKeys makes one a program, and one for each of those that create tasks.
+// addKeys makes one a program, one for each of those that create tasks, and one
+// of an organization that has nothing to do with all this.
 func (w *world) addKeys(ctx context.Context) error {
 	for i := range integratorCount + creatorCount {
-		key, err := apikey.Generate(rand.Reader)
+		key, err := w.addKey(ctx, w.org, fmt.Sprintf("key-%d", i))
 		if err != nil {
-			return err
-		}
-		hash := apikey.Hash(key)
-		if _, err := w.pool.Exec(ctx, `INSERT INTO api_keys (org_id, name, hash, last4, created_by) VALUES ($1, $2, $3, $4, $5)`,
-			w.org, fmt.Sprintf("key-%d", i), hash[:], apikey.Last4(key), w.admin.id); err != nil {
 			return err
 		}
 		w.keys = append(w.keys, key)
 	}
-	return nil
+	var other int64
+	err := w.pool.QueryRow(ctx, `INSERT INTO organizations (slug, name) VALUES ('strangers', 'Strangers') RETURNING id`).Scan(&other)
+	if err != nil {
+		return err
+	}
+	w.stranger, err = w.addKey(ctx, other, "stranger")
+	return err
+}
+
+func (w *world) addKey(ctx context.Context, org int64, name string) (string, error) {
+	key, err := apikey.Generate(rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	hash := apikey.Hash(key)
+	_, err = w.pool.Exec(ctx, `INSERT INTO api_keys (org_id, name, hash, last4, created_by) VALUES ($1, $2, $3, $4, $5)`,
+		org, name, hash[:], apikey.Last4(key), w.admin.id)
+	return key, err
 }
 
 // fill puts tasks into the large pipeline.
-func (w *world) fill(ctx context.Context, n int) error {
-	if err := mathcheck.Fill(ctx, w.pool, w.place(), n); err != nil {
+func (w *world) fill(ctx context.Context, n int, m mathcheck.Mix) error {
+	if err := mathcheck.FillMix(ctx, w.pool, w.place(), n, m); err != nil {
 		return fmt.Errorf("fill in %d tasks: %w", n, err)
 	}
 	return w.mark(ctx)
@@ -195,7 +209,11 @@ func (w *world) mark(ctx context.Context) error {
 }
 
 func (w *world) place() mathcheck.Place {
-	return mathcheck.Place{Org: w.org, Pipeline: w.main, Version: w.version, Actor: w.admin.id}
+	p := mathcheck.Place{Org: w.org, Pipeline: w.main, Version: w.version, Actor: w.admin.id}
+	for _, c := range w.contributors {
+		p.Holders = append(p.Holders, c.id)
+	}
+	return p
 }
 
 // someTasks are ids from all over the large pipeline.

@@ -19,15 +19,18 @@ import (
 // Class is what became of a request.
 type Class string
 
-// The classes. Only OK counts towards the latency objectives; Refused and
-// Failed are counted against others.
+// The classes. Only OK counts towards the latency objectives; Refused, Limited
+// and Failed are counted against others.
 const (
 	// OK did what was asked, or said rightly that there is nothing new.
 	OK Class = "ok"
 	// Stale came too late: the claim was over, the draft saved elsewhere.
 	Stale Class = "stale"
-	// Refused was turned away to come again: 429, or 503 with Retry-After.
+	// Refused was turned away to come again: 503 with Retry-After.
 	Refused Class = "refused"
+	// Limited was turned away since its key asks too much, whatever else is going
+	// on: 429.
+	Limited Class = "limited"
 	// Failed got an error, or no answer.
 	Failed Class = "failed"
 )
@@ -188,20 +191,6 @@ func (s Summary) N() int64 { return s.h.TotalCount() }
 // Quantile is the time that a share of all stay within; 0 when there are none.
 func (s Summary) Quantile(percent float64) time.Duration {
 	return time.Duration(s.h.ValueAtQuantile(percent)) * time.Microsecond
-}
-
-// Within is the share that stays within a time, from 0 to 1; 0 when there are none.
-func (s Summary) Within(limit time.Duration) float64 {
-	if s.N() == 0 {
-		return 0
-	}
-	var n int64
-	for _, bar := range s.h.Distribution() {
-		if bar.To <= max(limit.Microseconds(), lowest) {
-			n += bar.Count
-		}
-	}
-	return float64(n) / float64(s.N())
 }
 
 func (s Summary) line(k Key) Line {

@@ -30,13 +30,17 @@ type Objective struct {
 // The SLIs that are numbers.
 const (
 	Availability = "availability"        // share of requests
+	Refused      = "refused"             // share of calls, below an overload
 	LostWrites   = "lost acked writes"   // count
 	LostDrafts   = "lost acked drafts"   // count
 	DoubleClaims = "double claims"       // count
 	Duplicates   = "tasks too many"      // count
+	Foreign      = "foreign reads"       // count, across organizations
 	IngestRate   = "files ingested"      // per second
 	Admitted     = "admitted inside SLO" // share of the admitted, at overload
 	Recovery     = "recovery"            // seconds from heal or end of overload
+	DeadWorker   = "dead worker"         // seconds until its work went on
+	CreateGrowth = "creation by size"    // ratio, of the most tasks to the fewest
 	Memory       = "memory of a process" // MB, the most
 )
 
@@ -52,6 +56,7 @@ var Table = []Objective{
 	{Name: "save a draft, p99", SLI: "draft", Percent: 99, Limit: 150 * time.Millisecond},
 	{Name: "create 5,000 tasks (3 MB), p99", SLI: "create-5000", Percent: 99, Limit: 2 * time.Second},
 	{Name: "create 5,000 tasks (32 MB), p99", SLI: "create-32mb", Percent: 99, Limit: 5 * time.Second},
+	{Name: "create 5,000 beside the most tasks, to the fewest", SLI: CreateGrowth, Number: true, Most: 1.2, Unit: "x", Firm: true},
 	{Name: "status of a task, p99", SLI: "status", Percent: 99, Limit: 30 * time.Millisecond},
 	{Name: "list of 200 tasks, p99", SLI: "list", Percent: 99, Limit: 50 * time.Millisecond},
 	{Name: "submit to next node claimable, p95", SLI: "step", Percent: 95, Limit: 500 * time.Millisecond},
@@ -59,10 +64,13 @@ var Table = []Objective{
 	{Name: "confirm to first row", SLI: "first-row", Percent: 99, Limit: 5 * time.Second},
 	{Name: "ingestion", SLI: IngestRate, Number: true, Least: 300, Unit: "files/s"},
 	{Name: "availability", SLI: Availability, Number: true, Least: 99.9, Unit: "%", Firm: true},
+	{Name: "refused, below an overload", SLI: Refused, Number: true, Most: 0.1, Unit: "%"},
 	{Name: "acked writes lost", SLI: LostWrites, Number: true, Firm: true},
 	{Name: "acked drafts lost", SLI: LostDrafts, Number: true, Firm: true},
 	{Name: "nodes with two claims at a time", SLI: DoubleClaims, Number: true, Firm: true},
 	{Name: "tasks that nobody asked for", SLI: Duplicates, Number: true, Firm: true},
+	{Name: "reads across organizations", SLI: Foreign, Number: true, Firm: true},
+	{Name: "work of a dead worker goes on", SLI: DeadWorker, Number: true, Most: 15, Unit: "s", Firm: true},
 	{Name: "back inside all objectives after", SLI: Recovery, Number: true, Most: 60, Unit: "s", Firm: true},
 	{Name: "at overload: admitted, inside", SLI: Admitted, Number: true, Least: 95, Unit: "%", Firm: true},
 	{Name: "at overload: refusal, p99", SLI: "refusal", Percent: 99, Limit: 50 * time.Millisecond},

@@ -44,7 +44,7 @@ func TestJudge(t *testing.T) {
 		Times: func(op string) record.Summary {
 			return r.Select(func(k record.Key) bool { return k.Op == op })
 		},
-		Numbers: map[string]float64{LostWrites: 0, DoubleClaims: 1, Availability: 99.95, IngestRate: 160, Recovery: 61},
+		Numbers: map[string]float64{LostWrites: 0, DoubleClaims: 1, Availability: 99.95, IngestRate: 160, Recovery: 61, Refused: 0.15, DeadWorker: 14},
 	}
 	verdicts := func(factor float64) map[string]Verdict {
 		out := map[string]Verdict{}
@@ -66,6 +66,8 @@ func TestJudge(t *testing.T) {
 		"ingestion":                        {Missed, Met},
 		"back inside all objectives after": {Missed, Missed},
 		"acked drafts lost":                {Unknown, Unknown},
+		"refused, below an overload":       {Missed, Met},
+		"work of a dead worker goes on":    {Met, Met},
 	} {
 		require.Equal(t, want, [2]Verdict{strict[name], gated[name]}, name)
 	}
