@@ -70,7 +70,7 @@ load: build ## Plays everybody at once and holds the product against its objecti
 	@bin/taskloom-dev exec -- go run ./load -script $(SCRIPT) $(LOADFLAGS)
 
 .PHONY: race
-race: build ## Races against the systems one would otherwise use (RACE=claims,create,flow,chaos,polls,labelstudio RACEFLAGS=…)
+race: build ## Races against the systems one would otherwise use (RACE=claims,held,create,flow,chaos,polls,ingest,labelstudio RACEFLAGS=…)
 	@race/run.sh "$(filter-out -race,$(RACE))" $(RACEFLAGS)
 
 .PHONY: conformance

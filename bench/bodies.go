@@ -23,7 +23,8 @@ const (
 )
 
 // bodiesPart sends bodies of the largest size, all at the same time, and looks
-// at the memory of the API.
+// at the memory of the API. Its bound on requests at a time stays: it is what
+// keeps the memory, and how many are told to come again is part of the answer.
 func bodiesPart(ctx context.Context, b *bench) error {
 	w, err := b.newWorld(ctx, 1)
 	if err != nil {

@@ -19,7 +19,7 @@ func createManyPart(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	d, err := b.deploy(ctx, w.url)
+	d, err := b.deploy(ctx, w.url, manyAtOnce)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,16 @@ type deployment struct {
 	worker     *process.Process
 }
 
-// deploy prepares the processes for a database that is migrated.
-func (b *bench) deploy(ctx context.Context, databaseURL string) (*deployment, error) {
+// manyAtOnce lets every client of a closed loop in at a time. Such a client asks
+// again at once: where serve bounds its requests to few, what it refuses comes
+// back without the wait that real callers keep, and the refusals are most of what
+// is measured. The connections to Postgres remain the bound, as they are for the
+// floors.
+const manyAtOnce = "REQUESTS_AT_ONCE=64"
+
+// deploy prepares the processes for a database that is migrated, with settings
+// besides the usual ones.
+func (b *bench) deploy(ctx context.Context, databaseURL string, settings ...string) (*deployment, error) {
 	binary, err := filepath.Abs(b.binary)
 	if err != nil {
 		return nil, err
@@ -56,6 +64,7 @@ func (b *bench) deploy(ctx context.Context, databaseURL string) (*deployment, er
 		"SECRET_KEY="+hex.EncodeToString(secret[:]), "LOG_LEVEL=info", "LOG_FORMAT=json",
 		// What is measured is the product, not how it holds callers back.
 		"RATE_LIMIT_KEY=off", "RATE_LIMIT_ADDRESS=off", "RATE_LIMIT_FAILED_AUTH=off")
+	d.env = append(d.env, settings...)
 	if d.api, err = b.newChild("serve", binary, d.env, "serve"); err != nil {
 		return nil, err
 	}

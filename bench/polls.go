@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// pollClients ask at a time where it is about capacity.
-	pollClients = 64
+	// pollClients ask at a time where it is about capacity, as race 5 has it.
+	pollClients = 20
 	// polledTasks are the tasks whose status is asked for, spread over all.
 	polledTasks = 5000
 	// pollAim and pollCPU are race 5's.
@@ -46,7 +46,7 @@ func pollsPart(ctx context.Context, b *bench) error {
 		return err
 	}
 	p := &polls{bench: b, world: w}
-	if p.product, err = b.deploy(ctx, w.url); err != nil {
+	if p.product, err = b.deploy(ctx, w.url, manyAtOnce); err != nil {
 		return err
 	}
 	defer p.product.stop()
@@ -63,23 +63,35 @@ func pollsPart(ctx context.Context, b *bench) error {
 	watched := watchMemory(ctx, time.Second, p.product.api, p.product.worker)
 	defer watched.stop()
 	for _, what := range []polled{{"a status", p.statusPath}, {"a list of 200", p.listPath}} {
-		if err := p.same(ctx, what); err != nil {
-			return err
-		}
-		if err := p.capacity(ctx, what); err != nil {
-			return err
-		}
-		for _, rate := range b.rates {
-			if err := p.latency(ctx, what, rate); err != nil {
-				return err
-			}
-		}
-		if err := p.tags(ctx, what); err != nil {
-			return err
+		if err := p.all(ctx, what); err != nil {
+			return fmt.Errorf("%s: %w", what.name, err)
 		}
 	}
 	watched.into(b.find("memory over all of it"))
 	return nil
+}
+
+// all is what is measured of one thing that is asked for.
+func (p *polls) all(ctx context.Context, what polled) error {
+	if err := p.same(ctx, what); err != nil {
+		return err
+	}
+	if err := p.capacity(ctx, what); err != nil {
+		return err
+	}
+	known, err := p.tagged(ctx, what)
+	if err != nil {
+		return err
+	}
+	for _, rate := range p.rates {
+		if err := p.latency(ctx, what, rate, "", p.ours(what)); err != nil {
+			return err
+		}
+		if err := p.latency(ctx, what, rate, " with If-None-Match", inTurn(known)); err != nil {
+			return err
+		}
+	}
+	return p.tags(ctx, what, known)
 }
 
 // polled is one thing that is asked for.
@@ -145,7 +157,7 @@ func (p *polls) same(ctx context.Context, what polled) error {
 
 func (p *polls) client() *apiClient { return newAPIClient(p.product.base, p.key) }
 
-// capacity lets 64 clients ask as fast as they are answered.
+// capacity lets clients ask as fast as they are answered.
 func (p *polls) capacity(ctx context.Context, what polled) error {
 	plan := load.Plan{Clients: pollClients, For: p.sample}
 	rate := func(r load.Result) float64 { return float64(len(r.Millis)) / r.Seconds }
@@ -155,14 +167,15 @@ func (p *polls) capacity(ctx context.Context, what polled) error {
 	return p.raceRuns(ctx, m, floor, ours)
 }
 
-// latency asks at a constant rate, whether or not earlier polls are answered.
-// The value of a sample is its p99.
-func (p *polls) latency(ctx context.Context, what polled, rate int) error {
+// latency asks at a constant rate, whether or not earlier polls are answered: the
+// product with the given requests, the floor, which knows no entity tags, always
+// for the whole. The value of a sample is its p99.
+func (p *polls) latency(ctx context.Context, what polled, rate int, how string, next func() load.Request) error {
 	plan := load.Plan{Every: time.Second / time.Duration(rate), For: p.sample}
 	p99 := func(r load.Result) float64 { return percentile(r.Millis, 99) }
 	floor := &pollRun{polls: p, plan: plan, next: p.theirs(what), server: p.floor, value: p99}
-	ours := &pollRun{polls: p, plan: plan, next: p.ours(what), server: p.product.api, value: p99}
-	m := &measure{Case: fmt.Sprintf("p99 of %s at %d/s", what.name, rate), Unit: unitMillis, Aim: pollAim, noiseRounds: 1}
+	ours := &pollRun{polls: p, plan: plan, next: next, server: p.product.api, value: p99}
+	m := &measure{Case: fmt.Sprintf("p99 of %s at %d/s%s", what.name, rate, how), Unit: unitMillis, Aim: pollAim, noiseRounds: 1}
 	return p.raceRuns(ctx, m, floor, ours)
 }
 
@@ -184,8 +197,12 @@ func (p *polls) raceRuns(ctx context.Context, m *measure, floor, ours *pollRun) 
 	mean(ours.used).into(m.Extra, "ours")
 	p.find(m.Case).add(
 		figure{Name: "polls that failed", Value: float64(ours.failed), None: true},
-		figure{Name: "CPU a poll, API and Postgres", Value: ours.cpuMillis(), Unit: unitCPU, Most: pollCPU},
-		figure{Name: "CPU a poll, the floor and Postgres", Value: floor.cpuMillis(), Unit: unitCPU})
+		figure{Name: "polls that failed, the floor", Value: float64(floor.failed)},
+		figure{Name: "answered 304", Value: ours.unchanged(), Unit: unitPercent},
+		figure{Name: "CPU a poll, all processes", Value: ours.cpuMillis(), Unit: unitCPU, Most: pollCPU},
+		figure{Name: "CPU a poll, all processes, the floor", Value: floor.cpuMillis(), Unit: unitCPU},
+		figure{Name: "CPU a poll, API and Postgres", Value: ours.cpuMillis(ours.parts()...), Unit: unitCPU},
+		figure{Name: "CPU a poll, API and Postgres, the floor", Value: floor.cpuMillis(floor.parts()...), Unit: unitCPU})
 	return nil
 }
 
@@ -218,8 +235,8 @@ func (r *pollRun) sample(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if got.Failed == len(got.Millis) {
-		return 0, fmt.Errorf("all %d polls failed, one with: %s", got.Failed, got.FirstFailure)
+	if len(got.Millis) == 0 {
+		return 0, fmt.Errorf("all %d polls of %s failed, one with: %s", got.Failed, r.server.Name, got.FirstFailure)
 	}
 	r.used = append(r.used, after.since(before))
 	r.millis, r.late = append(r.millis, got.Millis...), append(r.late, got.Late...)
@@ -234,11 +251,22 @@ func (r *pollRun) sample(ctx context.Context) (float64, error) {
 	return r.value(got), nil
 }
 
-// cpuMillis is what one poll costs the server and Postgres.
-func (r *pollRun) cpuMillis() float64 {
+// cpuMillis is what one poll costs the named processes; all of them when none is
+// named. All of them are the client too, and what the worker and the other parts
+// of the stack do when nothing is asked of them: the slower the polls come, the
+// more of that falls on each.
+func (r *pollRun) cpuMillis(names ...string) float64 {
 	var seconds float64
 	for _, u := range r.used {
-		seconds += u.of(r.server.Name, "postgres")
+		seconds += u.of(names...)
 	}
 	return 1000 * seconds / float64(max(1, len(r.millis)))
+}
+
+// parts are the processes that answer.
+func (r *pollRun) parts() []string { return []string{r.server.Name, "postgres"} }
+
+// unchanged is how many of a hundred answers said that nothing has changed.
+func (r *pollRun) unchanged() float64 {
+	return 100 * float64(r.statuses[http.StatusNotModified]) / float64(max(1, len(r.millis)))
 }

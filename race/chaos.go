@@ -68,6 +68,7 @@ type havoc struct {
 	r      *room
 	system chaosSystem
 	s      *sample
+	meter  *meter
 
 	mu       sync.Mutex
 	acked    map[int64]time.Time
@@ -91,7 +92,7 @@ func (c *chaosContender) sample(ctx context.Context, r *room) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &havoc{r: r, system: system, s: newSample(), acked: map[int64]time.Time{}, orphans: map[int64]bool{}}
+	h := &havoc{r: r, system: system, s: newSample(), meter: newMeter(), acked: map[int64]time.Time{}, orphans: map[int64]bool{}}
 	for i := range system.workers() {
 		if err := system.startWorker(ctx, i); err != nil {
 			return nil, err
@@ -107,7 +108,8 @@ func (c *chaosContender) sample(ctx context.Context, r *room) (*sample, error) {
 		stop()
 		<-kept
 	}()
-	_, _, err = h.s.measured("all", c.in, system.children(), func() error { return h.run(ctx) })
+	seconds, cpu, err := h.s.metered("all", c.in, h.meter, system.children, func() error { return h.run(ctx) })
+	h.s.Values["cpu_per_s"] = ratio(cpu, seconds)
 	return h.s, err
 }
 
@@ -147,6 +149,10 @@ func (h *havoc) run(ctx context.Context) error {
 // earnest does.
 func (h *havoc) keep(ctx context.Context) {
 	for wait(ctx, time.Second) == nil {
+		// What is killed has been looked at a second ago at most.
+		if err := h.meter.look(h.system.children()); err != nil {
+			h.r.say("    CPU time was not looked at: %v", err)
+		}
 		h.keeping.Lock()
 		for i, w := range h.system.workers() {
 			if w.Pid() != 0 || i == 0 && h.away || ctx.Err() != nil {
@@ -170,7 +176,11 @@ func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
 	if err != nil {
 		return err
 	}
-	if err := wait(ctx, h.r.chaosPhase); err != nil {
+	lasts := h.r.chaosPhase
+	if f.name == faultHeld {
+		lasts = h.r.chaosHeld
+	}
+	if err := wait(ctx, lasts); err != nil {
 		return errors.Join(err, heal(context.WithoutCancel(ctx)))
 	}
 	if err := heal(ctx); err != nil {
@@ -321,8 +331,10 @@ func chaosRace(ctx context.Context, r *room) error {
 			figure{Name: f.name + "_to90_s", Says: f.says + ": to 90 %", Unit: "s"})
 	}
 	c := &competition{
-		race: "chaos", title: fmt.Sprintf("five faults of %s each, %d items/s, two workers", r.chaosPhase, r.chaosRate), once: true,
+		race: "chaos", once: true, phase: "all",
+		title: fmt.Sprintf("faults of %s, a snapshot held for %s, %d items/s, two workers", r.chaosPhase, r.chaosHeld, r.chaosRate),
 		figures: append(figures,
+			figure{Name: "cpu_per_s", Says: "CPU seconds a second, over all", Unit: "CPU-s/s", CPU: true},
 			figure{Name: "rescue_s", Says: fmt.Sprintf("until the items of a killed worker were done, %s at most", r.rescue), Unit: "s", Bound: 30, Drawn: true},
 			figure{Name: "not_rescued", Says: "of them not done by then"},
 			figure{Name: "lost", Says: "of all others not done by the end", None: true},

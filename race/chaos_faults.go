@@ -24,8 +24,12 @@ var faults = []fault{
 	{"restart", "Postgres crashed", restartPostgres},
 	{"terminate", "backends terminated, 2/s", terminateBackends},
 	{"idle", "idle connections", openIdle},
-	{"held", "snapshot held", holdOld},
+	{faultHeld, "snapshot held", holdOld},
 }
+
+// faultHeld is the fault that needs its time: what a snapshot keeps from being
+// removed grows as long as it is held.
+const faultHeld = "held"
 
 // killWorker is kill -9 of one of the two workers. Healing starts it again.
 func killWorker(_ context.Context, h *havoc) (func(context.Context) error, error) {

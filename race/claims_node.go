@@ -90,7 +90,7 @@ func (q *nodeClaims) work(ctx context.Context, clients, limit int, most time.Dur
 
 func (q *nodeClaims) pace(ctx context.Context, perSecond int, during time.Duration) (claimRun, error) {
 	var n nodeRun
-	err := q.driver.do(ctx, "pace", map[string]any{"rate": perSecond, "seconds": during.Seconds()}, &n)
+	err := q.driver.do(ctx, "pace", map[string]any{"rate": perSecond, "seconds": during.Seconds(), "clients": mostPaced}, &n)
 	if err == nil && n.Pushed {
 		err = errPushed
 	}

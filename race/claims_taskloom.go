@@ -11,15 +11,33 @@ type taskloomClaims struct {
 
 	t      *taskloom
 	people []*httpClient
-	runs   bool
 }
 
-// taskloomClaimContender is the API alone, or with the worker that tells
-// Temporal of what happens (runs).
-func taskloomClaimContender(o options, clients int, runs bool) *claimContender {
-	in := info{Name: "Taskloom", Version: taskloomVersion(o), Contract: "taskloom", Uses: []string{partPostgres}}
-	if runs {
-		in.Name, in.Uses = "Taskloom with runs", []string{partPostgres, partTemporal, partS3}
+// everybodyAtOnce lets all clients of a race in, as the other contenders do: what
+// bounds them is the 16 connections that everybody has.
+const everybodyAtOnce = "REQUESTS_AT_ONCE=1000"
+
+// taskloomKind is a way to run the product.
+type taskloomKind struct {
+	name string
+	// runs lets the worker tell Temporal of what happens; otherwise the API is alone.
+	runs     bool
+	settings []string
+}
+
+var (
+	taskloomAlone    = taskloomKind{name: ours, settings: []string{everybodyAtOnce}}
+	taskloomWithRuns = taskloomKind{name: ours + " with runs", runs: true, settings: []string{everybodyAtOnce}}
+	// taskloomBounded works on as many requests at a time as the product does when
+	// nobody sets it: four for each core.
+	taskloomBounded = taskloomKind{name: ours + ", bound as it comes"}
+)
+
+// taskloomClaimContender is the product's queue, run in one way.
+func taskloomClaimContender(o options, clients int, kind taskloomKind) *claimContender {
+	in := info{Name: kind.name, Version: taskloomVersion(o), Contract: "taskloom", Uses: []string{partPostgres}}
+	if kind.runs {
+		in.Uses = []string{partPostgres, partTemporal, partS3}
 	}
 	var w *taskloomWorld
 	return &claimContender{
@@ -29,16 +47,21 @@ func taskloomClaimContender(o options, clients int, runs bool) *claimContender {
 			return err
 		},
 		open: func(ctx context.Context, r *room) (claimQueue, error) {
-			t, err := w.begin(ctx, r)
+			t, err := w.begin(ctx, r, kind.settings...)
 			if err != nil {
 				return nil, err
 			}
-			q := &taskloomClaims{t: t, people: t.people(max(clients, mostPaced)), runs: runs}
+			q := &taskloomClaims{t: t, people: t.people(max(clients, mostPaced))}
 			q.claimer = q
 			if err := t.fill(ctx, r.items, r.payload); err != nil {
 				return q, err
 			}
-			if err := settle(ctx, t.db.url); err != nil || !runs {
+			// Of what lies ready Temporal has heard: claims are raced, not the start of
+			// 100,000 runs beside them. Here a run begins with its claim.
+			if err := execURL(ctx, t.db.url, `TRUNCATE outbox`); err != nil {
+				return q, err
+			}
+			if err := settle(ctx, t.db.url); err != nil || !kind.runs {
 				return q, err
 			}
 			return q, t.startWorker(ctx)

@@ -21,6 +21,9 @@ type figure struct {
 	Bound float64 `json:"bound,omitempty"`
 	// Drawn says that the plot is of this one; otherwise it is of the first.
 	Drawn bool `json:"drawn,omitempty"`
+	// CPU says that the plot of CPU time is of this one: what is done in a CPU
+	// second, or what is used.
+	CPU bool `json:"cpu,omitempty"`
 }
 
 // competition is contenders that do the same.
@@ -35,13 +38,23 @@ type competition struct {
 	once bool
 	// phase is the one whose CPU seconds are told by process.
 	phase string
+	// curves are the latencies that are drawn, by their names in sample.Latencies.
+	curves []string
+	// rounds bounds -rounds; 0 does not.
+	rounds int
 }
 
 // run lets everybody compete: first one contender against itself, then rounds
 // of all in the order of a palindrome. A contender that fails is out, and the
 // others go on.
 func (c *competition) run(ctx context.Context, r *room) error {
-	res := &raceResult{Race: c.race, Title: c.title, Figures: c.figures, Noise: map[string]float64{}, Rounds: r.rounds, Once: c.once, Phase: c.phase}
+	rounds := r.rounds
+	if c.rounds > 0 {
+		rounds = min(rounds, c.rounds)
+	}
+	res := &raceResult{
+		Race: c.race, Title: c.title, Figures: c.figures, Noise: map[string]float64{}, Rounds: rounds, Once: c.once, Phase: c.phase, Curves: c.curves,
+	}
 	r.results.Races = append(r.results.Races, res)
 	r.say("%s: %s", c.race, c.title)
 	defer func() {
@@ -61,7 +74,7 @@ func (c *competition) run(ctx context.Context, r *room) error {
 			out[c.noise] = c.fail(r, res, c.noise, err)
 		}
 	}
-	for round := range r.rounds {
+	for round := range rounds {
 		order := palindrome(len(c.contenders))
 		if c.once {
 			order = order[:len(c.contenders)]

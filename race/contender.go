@@ -52,8 +52,13 @@ func newSample() *sample {
 // measured runs f and notes the CPU time of a phase: what each process used,
 // and as the value NAME_cpu_s what the contender is charged.
 func (s *sample) measured(phase string, in info, children []*child, f func() error) (seconds, cpu float64, err error) {
-	before, err := look(children)
-	if err != nil {
+	return s.metered(phase, in, newMeter(), func() []*child { return children }, f)
+}
+
+// metered is measured with a meter that may look more often, and with children
+// that may be others in the end.
+func (s *sample) metered(phase string, in info, m *meter, children func() []*child, f func() error) (seconds, cpu float64, err error) {
+	if err := m.look(children()); err != nil {
 		return 0, 0, err
 	}
 	began := time.Now()
@@ -61,11 +66,10 @@ func (s *sample) measured(phase string, in info, children []*child, f func() err
 		return 0, 0, err
 	}
 	seconds = time.Since(began).Seconds()
-	after, err := look(children)
-	if err != nil {
+	if err := m.look(children()); err != nil {
 		return 0, 0, err
 	}
-	used := after.since(before)
+	used := m.usage()
 	s.CPU[phase] = used
 	cpu = used.charged(in.Uses)
 	s.Values[phase+"_cpu_s"], s.Values[phase+"_s"] = cpu, seconds

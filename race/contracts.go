@@ -67,10 +67,21 @@ var contracts = []contract{
 		idempotency: "–", lease: "–", recovery: "–", batch: "one page", notCounted: "no rate limits, entity tags, cursors",
 	},
 	{
-		key: "label-studio", name: "Label Studio", call: "HTTP, JSON; Django on PostgreSQL, 4 gunicorn processes; next task, annotation", durable: "commit with fsync",
-		auth: "API token looked up on each request, organization", validation: "annotation against the label config's names", journal: "counters of project and task; no history in the open source edition",
+		key: "bare-copy", name: "bare copy", call: "S3: each file read from the bucket and written to it again, 16 at a time", durable: "as the object store does it",
+		auth: "the bucket's key", validation: "none", journal: "none; no rows", idempotency: "–", lease: "–", recovery: "none", batch: "one file",
+		notCounted: "the floor: the files lie unpacked in the bucket when it begins",
+	},
+	{
+		key: "script", name: "script", call: "unzip, rclone copy, psql \\copy", durable: "commit with fsync; the object store's", auth: "the bucket's key, database role",
+		validation: "none", journal: "none; name and size of a file", idempotency: "none", lease: "–", recovery: "from the beginning", batch: "16 files at a time, one \\copy",
+		notCounted: "begins with the archive on the local disk; keeps no hash, type, task, node",
+	},
+	{
+		key: "label-studio", name: "Label Studio", call: "HTTP, JSON; Django on PostgreSQL, 4 gunicorn processes; next task, annotation",
+		durable: "commit with fsync, several for an annotation: no transaction is around it",
+		auth:    "API token looked up on each request, organization", validation: "that an annotation's result is a list", journal: "counters of project and task; no history in the open source edition",
 		idempotency: "none", lease: "a task's lock, dropped with the annotation", recovery: "lock expires", batch: "import takes 5,000; next and submit one",
-		notCounted: "no Redis and no background queue: imports run in the request",
+		notCounted: "no Redis and no background queue: imports run in the request; a new connection to Postgres for each request (CONN_MAX_AGE 0), and from the client (sync workers know no keep-alive)",
 	},
 }
 
@@ -96,9 +107,10 @@ var raceContracts = []struct {
 	title string
 	keys  []string
 }{
-	{"Queues (claims, create, chaos)", []string{"taskloom", "pg-boss", "river", "graphile-worker", "bare", "copy"}},
+	{"Queues (claims, held, create, chaos)", []string{"taskloom", "pg-boss", "river", "graphile-worker", "bare", "copy"}},
 	{"Durable flows", []string{"taskloom", "temporal", "dbos", "restate"}},
 	{"Reading and labelling", []string{"taskloom", "floor", "label-studio"}},
+	{"ZIP ingestion", []string{"taskloom", "bare-copy", "script"}},
 }
 
 // contractTables are the contracts side by side, in Markdown.

@@ -117,16 +117,20 @@ func createRace(ctx context.Context, r *room) error {
 		{Name: "empty_rows_per_s", Says: "rows a second, empty", Unit: "/s", More: true},
 		{Name: "empty_p50_ms", Says: "p50, empty", Unit: "ms", Aim: 3, Against: raw},
 		{Name: "empty_p99_ms", Says: "p99, empty", Unit: "ms"},
-		{Name: "empty_rows_per_cpu_s", Says: "rows a CPU second, empty", Unit: "/CPU-s", More: true},
+		{Name: "empty_rows_per_cpu_s", Says: "rows a CPU second, empty", Unit: "/CPU-s", More: true, CPU: true},
 	}
 	if r.present > 0 {
 		figures = append(figures,
-			figure{Name: "full_p50_ms", Says: fmt.Sprintf("p50, %d present", r.present), Unit: "ms"},
+			figure{Name: "full_p50_ms", Says: fmt.Sprintf("p50, %d present", r.present), Unit: "ms", Aim: 3, Against: raw},
 			figure{Name: "full_p99_ms", Says: fmt.Sprintf("p99, %d present", r.present), Unit: "ms"},
 			figure{Name: "slope", Says: "slope", Bound: 1.2})
 	}
 	c := &competition{
-		race: "create", title: fmt.Sprintf("%d x %d B in one request, %d requests", mostPerRequest, r.payload, r.creates), figures: figures, phase: "empty",
+		race: "create", figures: figures, phase: "empty", curves: []string{"full"},
+		title: fmt.Sprintf("%d x %d B in one request, %d requests, empty and beside %d", mostPerRequest, r.payload, r.creates, r.present),
+	}
+	if r.present == 0 {
+		c.curves = []string{"empty"}
 	}
 	ours := &taskloomBases{}
 	c.add(r, taskloomCreateContender(r.options, ours))

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -45,7 +45,6 @@ type taskloomCreator struct {
 	t      *taskloom
 	client *httpClient
 	body   []byte
-	answer string
 }
 
 func taskloomCreateContender(o options, bases *taskloomBases) *createContender {
@@ -59,7 +58,6 @@ func taskloomCreateContender(o options, bases *taskloomBases) *createContender {
 			}
 			c := &taskloomCreator{
 				t: t, client: newHTTPClient(t.base, 1, "Authorization", "Bearer "+t.key), body: createBody(mostPerRequest, r.payload),
-				answer: fmt.Sprintf(`{"success_count":%d,`, mostPerRequest),
 			}
 			if err := t.serve.Start(); err != nil {
 				return c, err
@@ -73,10 +71,19 @@ func (c *taskloomCreator) create(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	_, answer, err := c.client.call(ctx, http.MethodPost, c.t.createPath(), c.body)
 	took := time.Since(began)
-	if err == nil && !strings.HasPrefix(string(answer), c.answer) {
-		err = fmt.Errorf("not all tasks were created: %.200s", answer)
+	if err == nil {
+		err = allCreated(answer, mostPerRequest)
 	}
 	return took, err
+}
+
+// allCreated makes sure that an answer is of so many tasks, without reading all of
+// it.
+func allCreated(answer []byte, tasks int) error {
+	if bytes.HasPrefix(answer, fmt.Appendf(nil, `{"success_count":%d,`, tasks)) {
+		return nil
+	}
+	return fmt.Errorf("not all of %d tasks were created: %.200s", tasks, answer)
 }
 
 func (c *taskloomCreator) children() []*child { return []*child{c.t.serve} }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -83,7 +84,8 @@ func (c *flowContender) sample(ctx context.Context, r *room) (*sample, error) {
 	if err := f.crowd(ctx, warm, warm); err != nil {
 		return nil, fmt.Errorf("warm: %w", err)
 	}
-	before, err := diskUsed(ctx, db, system.directory())
+	temporal := slices.Contains(c.in.Uses, partTemporal)
+	before, err := diskUsed(ctx, db, temporal, system.directory())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ func (c *flowContender) sample(ctx context.Context, r *room) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := diskUsed(ctx, db, system.directory())
+	after, err := diskUsed(ctx, db, temporal, system.directory())
 	if err != nil {
 		return nil, err
 	}
@@ -182,14 +184,14 @@ func (f *flow) live(ctx context.Context, client int, thinking time.Duration) err
 	return nil
 }
 
-// diskUsed is the size of the sample's database, of Temporal's, and of a
-// directory.
-func diskUsed(ctx context.Context, db *database, dir string) (int64, error) {
+// diskUsed is the size of the sample's database, of Temporal's for those who use
+// it, and of a directory.
+func diskUsed(ctx context.Context, db *database, temporal bool, dir string) (int64, error) {
 	if err := execURL(ctx, db.url, "CHECKPOINT"); err != nil {
 		return 0, err
 	}
 	n, err := countURL(ctx, db.url, `SELECT sum(pg_database_size(oid))::bigint FROM pg_database
-		WHERE datname = current_database() OR datname NOT LIKE 'taskloom\_race\_%'`)
+		WHERE datname = current_database() OR $1 AND datname NOT LIKE 'taskloom\_race\_%'`, temporal)
 	if err != nil || dir == "" {
 		return n, err
 	}
@@ -239,9 +241,10 @@ func flowRace(ctx context.Context, r *room) error {
 	const floor = "bare Temporal"
 	c := &competition{
 		race: "flow", title: fmt.Sprintf("subtask and review, %d clients, %d tasks", flowClients, r.flowTasks), phase: "crowd",
+		curves: []string{"visible"},
 		figures: []figure{
 			{Name: "finished_per_s", Says: "finished a second", Unit: "/s", More: true, Aim: 0.67, Against: floor},
-			{Name: "finished_per_cpu_s", Says: "finished a CPU second", Unit: "/CPU-s", More: true},
+			{Name: "finished_per_cpu_s", Says: "finished a CPU second", Unit: "/CPU-s", More: true, CPU: true},
 			{Name: "visible_p50_ms", Says: "message to next step visible, p50", Unit: "ms"},
 			{Name: "visible_p99_ms", Says: "p99", Unit: "ms", Bound: 1000},
 			{Name: "crowd_visible_p99_ms", Says: "p99 under full load", Unit: "ms"},

@@ -48,10 +48,14 @@ install_js() {
 }
 
 install_venv() {
-	need python3 "Label Studio needs Python 3.10 or newer with venv"
+	need python3 "Label Studio needs Python 3.11 or newer with venv"
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+		echo "race: python3 is $(python3 --version), the versions of labelstudio/requirements.txt need 3.11 or newer" >&2
+		exit 1
+	}
 	local list=$here/labelstudio/requirements.txt
 	if changed "$cache/venv.stamp" "$list" || [ ! -x "$cache/venv/bin/gunicorn" ]; then
-		echo "race: installing Label Studio from PyPI (about 700 MB, some minutes)"
+		echo "race: installing Label Studio from PyPI (1 GB, some minutes)"
 		python3 -m venv "$cache/venv" || { echo "race: python3 has no venv: apt-get install python3-venv" >&2; exit 1; }
 		"$cache/venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$list"
 		sha256sum <"$list" >"$cache/venv.stamp"
@@ -59,7 +63,7 @@ install_venv() {
 }
 
 js=
-for race in claims create flow chaos; do
+for race in claims held create flow chaos; do
 	if wanted "$race" "$@"; then js=yes; fi
 done
 if [ -n "$js" ]; then install_js; fi

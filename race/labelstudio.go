@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/taskloom/taskloom/internal/measure/process"
 )
@@ -19,13 +20,18 @@ import (
 const (
 	// labelStudioWorkers is how many processes gunicorn runs.
 	labelStudioWorkers = 4
-	// labelStudioPeople take tasks and annotate them.
-	labelStudioPeople = 16
+	// labelStudioPeople take tasks and annotate them: one for each client that there
+	// may be at a time, for whoever asks twice gets the task that they hold.
+	labelStudioPeople = mostPaced
 	labelStudioAdmin  = "admin@race.test"
 	// labelStudioToken is the administrator's, of a server that lives for one run.
 	labelStudioToken = "0123456789012345678901234567890123456789"
-	// mostListed is the largest page of either API.
-	labelStudioPage, taskloomPage = 100, 200
+	// taskloomPage is the largest page of our API; Label Studio's has no bound
+	// (TASK_API_PAGE_SIZE_MAX is 0).
+	taskloomPage = 200
+	// readyFiles is where its workers say that they have started: see
+	// labelstudio/gunicorn.conf.py.
+	readyFiles = "RACE_READY"
 )
 
 // labelStudioWorld is what samples begin from: migrated, with a project and
@@ -35,6 +41,7 @@ type labelStudioWorld struct {
 	python   string
 	dir      string // of its package
 	data     string
+	config   string // of gunicorn
 	project  int
 	tokens   []string
 }
@@ -46,6 +53,7 @@ type labelStudio struct {
 	world   *labelStudioWorld
 	db      *database
 	server  *child
+	ready   string // the directory of readyFiles
 	base    string
 	admin   *httpClient
 	workers []*httpClient
@@ -58,6 +66,9 @@ func newLabelStudioWorld(ctx context.Context, r *room) (*labelStudioWorld, error
 	}
 	w := &labelStudioWorld{python: python, data: filepath.Join(r.dir, "label-studio")}
 	if err := os.MkdirAll(w.data, 0o755); err != nil {
+		return nil, err
+	}
+	if w.config, err = filepath.Abs("labelstudio/gunicorn.conf.py"); err != nil {
 		return nil, err
 	}
 	w.dir = firstOf(ctx, python, "-c", `import importlib.util; print(importlib.util.find_spec("label_studio").submodule_search_locations[0])`)
@@ -103,9 +114,12 @@ func (w *labelStudioWorld) env(db *database) ([]string, error) {
 		return nil, err
 	}
 	password, _ := u.User.Password()
-	return append(os.Environ(), "DJANGO_DB=default", "DJANGO_SETTINGS_MODULE=core.settings.label_studio",
+	return append(os.Environ(), // of two equal names the last counts
+		"DJANGO_DB=default", "DJANGO_SETTINGS_MODULE=core.settings.label_studio",
 		"POSTGRE_NAME="+db.name, "POSTGRE_USER="+u.User.Username(), "POSTGRE_PASSWORD="+password, "POSTGRE_HOST="+u.Hostname(), "POSTGRE_PORT="+u.Port(),
 		"LABEL_STUDIO_BASE_DATA_DIR="+w.data, "COLLECT_ANALYTICS=false", "SENTRY_DSN=", "FRONTEND_SENTRY_DSN=", "LOG_LEVEL=WARNING",
+		// It asks nobody for its newest version, and leaves nothing in anybody's home.
+		"LATEST_VERSION_CHECK=false", "HOME="+w.data, "XDG_CONFIG_HOME="+w.data, "XDG_DATA_HOME="+w.data, "XDG_CACHE_HOME="+w.data,
 		"DEBUG=false"), nil
 }
 
@@ -141,8 +155,11 @@ func (w *labelStudioWorld) begin(ctx context.Context, r *room, from *database) (
 	}
 	l := &labelStudio{world: w, db: db, base: "http://" + addr}
 	l.claimer = l
-	l.server = r.newChild("label-studio", w.python, env, "-m", "gunicorn", "--workers", strconv.Itoa(labelStudioWorkers), "--bind", addr,
-		"--timeout", "600", "core.wsgi:application")
+	if l.ready, err = os.MkdirTemp(r.dir, "label-studio-ready-"); err != nil {
+		return nil, err
+	}
+	l.server = r.newChild("label-studio", w.python, append(env, readyFiles+"="+l.ready), "-m", "gunicorn", "-c", w.config, "--no-control-socket",
+		"--workers", strconv.Itoa(labelStudioWorkers), "--bind", addr, "--timeout", "600", "core.wsgi:application")
 	l.server.Dir = w.dir
 	l.admin = newHTTPClient(l.base, labelStudioPeople, "Authorization", "Token "+labelStudioToken)
 	for _, token := range w.tokens {
@@ -151,7 +168,33 @@ func (w *labelStudioWorld) begin(ctx context.Context, r *room, from *database) (
 	if err := l.server.Start(); err != nil {
 		return l, err
 	}
-	return l, awaitOK(ctx, l.server, l.base+"/health")
+	if err := l.awaitWorkers(ctx); err != nil {
+		return l, err
+	}
+	return l, awaitOK(ctx, l.server, l.base+"/health/")
+}
+
+// awaitWorkers waits until all of its processes have started: the first that has
+// would answer for the others.
+func (l *labelStudio) awaitWorkers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for {
+		ready, err := os.ReadDir(l.ready)
+		if err != nil {
+			return fmt.Errorf("look for the workers of Label Studio: %w", err)
+		}
+		if len(ready) >= labelStudioWorkers {
+			return nil
+		}
+		err = wait(ctx, 100*time.Millisecond)
+		if l.server.Pid() == 0 {
+			err = process.ErrEnded
+		}
+		if err != nil {
+			return l.server.Complain(fmt.Errorf("%d of %d workers of Label Studio have started: %w", len(ready), labelStudioWorkers, err))
+		}
+	}
 }
 
 // labelStudioImport is the body of an import.
@@ -190,8 +233,8 @@ func (l *labelStudio) claim(ctx context.Context, client int) (string, string, er
 	var task struct {
 		ID int64 `json:"id"`
 	}
-	_, err := l.workers[client%len(l.workers)].decode(ctx, http.MethodGet, fmt.Sprintf("/api/projects/%d/next", l.world.project), nil, &task)
-	if err == nil && task.ID == 0 {
+	status, err := l.workers[client%len(l.workers)].decode(ctx, http.MethodGet, fmt.Sprintf("/api/projects/%d/next/", l.world.project), nil, &task)
+	if status == http.StatusNotFound || err == nil && task.ID == 0 {
 		err = errEmpty
 	}
 	return strconv.FormatInt(task.ID, 10), "", err
@@ -209,9 +252,9 @@ func (l *labelStudio) finish(ctx context.Context, client int, id, _ string) erro
 	return err
 }
 
-// list asks for the ids of all tasks, page by page, and returns how many there
-// are.
-func (l *labelStudio) list(ctx context.Context) (n int, err error) {
+// list asks for the ids of all tasks in pages of that many, and returns how many
+// there are.
+func (l *labelStudio) list(ctx context.Context, most int) (n int, err error) {
 	for page := 1; ; page++ {
 		var answer struct {
 			Tasks []struct {
@@ -219,7 +262,7 @@ func (l *labelStudio) list(ctx context.Context) (n int, err error) {
 			} `json:"tasks"`
 			Total int `json:"total"`
 		}
-		path := fmt.Sprintf("/api/tasks?project=%d&page=%d&page_size=%d&include=id", l.world.project, page, labelStudioPage)
+		path := fmt.Sprintf("/api/tasks/?project=%d&page=%d&page_size=%d&include=id&resolve_uri=false", l.world.project, page, most)
 		if _, err := l.admin.decode(ctx, http.MethodGet, path, nil, &answer); err != nil {
 			return n, err
 		}

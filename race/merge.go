@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -28,6 +30,9 @@ func readAll(names []string) (*results, error) {
 		if all.Polls == nil {
 			all.Polls = r.Polls
 		}
+		if all.Ingest == nil {
+			all.Ingest = r.Ingest
+		}
 		for _, x := range r.Races {
 			at := slices.IndexFunc(all.Races, func(have *raceResult) bool { return have.Race == x.Race && have.Title == x.Title })
 			if at < 0 {
@@ -49,9 +54,8 @@ func readAll(names []string) (*results, error) {
 // join adds the samples of a later run.
 func (r *raceResult) join(later *raceResult) {
 	r.Rounds += later.Rounds
-	if len(r.Noise) == 0 {
-		r.Noise, r.NoiseOf = later.Noise, later.NoiseOf
-	}
+	r.Noise = worseNoise(r.Noise, later.Noise)
+	r.NoiseOf = cmp.Or(r.NoiseOf, later.NoiseOf)
 	r.NoiseSamples = append(r.NoiseSamples, later.NoiseSamples...)
 	for _, c := range later.Contenders {
 		have := r.find(c.Name)
@@ -66,11 +70,27 @@ func (r *raceResult) join(later *raceResult) {
 	}
 }
 
+// worseNoise is, by figure, what differs more from silence: samples of a loud run
+// are not better for those of a quiet one. What one of the two did not measure is
+// 0, which allows no claim.
+func worseNoise(a, b map[string]float64) map[string]float64 {
+	worse := map[string]float64{}
+	for _, noise := range []map[string]float64{a, b} {
+		for name := range noise {
+			worse[name] = a[name]
+			if math.Abs(b[name]-1) > math.Abs(a[name]-1) {
+				worse[name] = b[name]
+			}
+		}
+	}
+	return worse
+}
+
 // coarse is a run small enough to be kept with the sources: histograms have two
 // digits instead of three, a line each, and what bench wrote is left out.
 func (r *results) coarse() ([]byte, error) {
 	small := *r
-	small.Polls = nil
+	small.Polls, small.Ingest = nil, nil
 	doc, err := json.Marshal(&small)
 	if err != nil {
 		return nil, fmt.Errorf("encode results: %w", err)

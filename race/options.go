@@ -26,11 +26,11 @@ type options struct {
 	payload int
 	window  time.Duration
 
-	items     int
-	clients   []int
-	claimRate int
-	heldChurn int
-	heldFor   time.Duration
+	items      int
+	shortItems int
+	clients    []int
+	claimRate  int
+	heldFor    time.Duration
 
 	creates int
 	present int
@@ -41,9 +41,11 @@ type options struct {
 	chaosRate  int
 	chaosPhase time.Duration
 	chaosHeal  time.Duration
+	chaosHeld  time.Duration
 	rescue     time.Duration
 
 	etagPolls int
+	shapes    string
 
 	lsIDs   int
 	lsCalls int
@@ -76,11 +78,11 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.BoolVar(&o.keep, "keep-logs", false, "leave the logs of all processes where they are")
 	fs.IntVar(&o.payload, "payload", 650, "bytes of an item")
 	fs.DurationVar(&o.window, "window", 20*time.Second, "how long a phase of claims is measured")
-	fs.IntVar(&o.items, "items", 100_000, "claims: items that lie ready")
-	clients := fs.String("clients", "64,500", "claims: clients, with commas between them")
-	fs.IntVar(&o.claimRate, "claim-rate", 50, "claims: items a second of the open loop")
-	fs.IntVar(&o.heldChurn, "held-churn", 10_000, "claims: items worked while an old snapshot is held, before it is measured again, a tenth of all and -window at most; 0 leaves it out")
-	fs.DurationVar(&o.heldFor, "held-for", 0, "claims: how much longer the snapshot is held before")
+	fs.IntVar(&o.items, "items", 100_000, "claims and held: items that lie ready")
+	fs.IntVar(&o.shortItems, "short-items", 2000, "claims: items of a short queue, which is raced as well when -items are more; 0 leaves it out")
+	clients := fs.String("clients", "64,500", "claims: clients, with commas between them; held has the first of them")
+	fs.IntVar(&o.claimRate, "claim-rate", 50, "claims and held: items a second of the open loop")
+	fs.DurationVar(&o.heldFor, "held-for", 10*time.Minute, "held: how long a snapshot is held while items are worked at -claim-rate, as far as three tenths of -items last")
 	fs.IntVar(&o.creates, "creates", 50, "create: requests of 5,000 in a sample")
 	fs.IntVar(&o.present, "present", 1_000_000, "create and polls: items that are there already")
 	fs.IntVar(&o.flowTasks, "flow-tasks", 300, "flow: tasks in a sample")
@@ -88,10 +90,12 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.IntVar(&o.chaosRate, "chaos-rate", 20, "chaos: items a second")
 	fs.DurationVar(&o.chaosPhase, "chaos-phase", 30*time.Second, "chaos: how long the baseline and each fault last")
 	fs.DurationVar(&o.chaosHeal, "chaos-heal", 60*time.Second, "chaos: how long to wait for 90 % of the baseline")
+	fs.DurationVar(&o.chaosHeld, "chaos-held", 30*time.Second, "chaos: how long a snapshot is held; the race held does so for ten minutes")
 	fs.DurationVar(&o.rescue, "rescue", 5*time.Minute, "chaos: how long to wait for the item of a worker that was killed; what takes longer is told as more")
 	fs.IntVar(&o.etagPolls, "etag-polls", 100_000, "polls: polls on each side that compare entity tags with none")
+	fs.StringVar(&o.shapes, "shapes", "5000x100KB,50x100MB", "ingest: archives, files x size of each, with commas between them")
 	fs.IntVar(&o.lsIDs, "ls-ids", 50_000, "labelstudio: tasks whose ids are listed")
-	fs.IntVar(&o.lsCalls, "ls-calls", 100, "labelstudio: tasks that are taken and annotated")
+	fs.IntVar(&o.lsCalls, "ls-calls", 1000, "labelstudio: tasks that are taken and annotated")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -119,12 +123,14 @@ func (o options) check() error {
 	switch {
 	case o.rounds < 1 || o.items < 1 || o.creates < 1 || o.flowTasks < 1 || o.claimRate < 1 || o.chaosRate < 1 || o.lsCalls < 1:
 		return errors.New("-rounds, -items, -creates, -flow-tasks, -ls-calls and the rates must be at least 1")
+	case len(o.clients) == 0:
+		return errors.New("-clients is empty")
 	case o.payload < itemFrame+1:
 		return fmt.Errorf("-payload must be more than %d", itemFrame)
-	case o.window < time.Second || o.chaosPhase < time.Second || o.flowEvery <= 0:
-		return errors.New("-window and -chaos-phase must be at least 1s, -flow-every positive")
-	case o.present < 0 || o.heldChurn < 0 || o.heldFor < 0 || o.lsIDs < 0:
-		return errors.New("-present, -held-churn, -held-for and -ls-ids must not be negative")
+	case o.window < time.Second || o.chaosPhase < time.Second || o.chaosHeld < time.Second || o.heldFor < time.Second || o.flowEvery <= 0:
+		return errors.New("-window, -chaos-phase, -chaos-held and -held-for must be at least 1s, -flow-every positive")
+	case o.present < 0 || o.shortItems < 0 || o.lsIDs < 0:
+		return errors.New("-present, -short-items and -ls-ids must not be negative")
 	}
 	return nil
 }

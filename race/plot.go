@@ -19,6 +19,9 @@ const (
 	barGap     = 10
 	plotTop    = 44
 	curveSize  = 300
+	// leastDrawn is the least latency that the logarithmic scale begins with, in
+	// milliseconds; without one its lines would have no end.
+	leastDrawn = 0.001
 )
 
 // colours by the order of contenders; they differ in lightness as well.
@@ -71,35 +74,68 @@ func (r *raceResult) plots() map[string]string {
 	}
 	f := r.Figures[max(0, slices.IndexFunc(r.Figures, func(f figure) bool { return f.Drawn }))]
 	var bars []bar
-	curves := map[string][]point{}
-	var order []string
 	colour := map[string]string{} // the same in all plots of a race
 	for i, c := range r.Contenders {
 		colour[c.Name] = colours[i%len(colours)]
 		if s := c.spread(f.Name); s.N > 0 {
 			bars = append(bars, bar{name: c.Name, spread: s, batch: c.Batch, colour: colour[c.Name]})
 		}
-		for _, name := range []string{"paced_claim", "visible", "full", "next"} {
-			if curve := distribution(c, name); len(curve) > 0 {
-				curves[c.Name] = curve
-				order = append(order, c.Name)
-				break
-			}
-		}
 	}
 	if len(bars) > 0 {
 		out["bars"] = barPlot(r.Title+": "+f.Says, f, bars)
 	}
-	if len(order) > 0 {
-		out["latency"] = curvePlot(r.Title+": latency", order, curves, colour)
+	if plot := r.cpuPlot(); plot != "" {
+		out["cpu"] = plot
 	}
+	r.latencyPlots(out, colour)
 	return out
+}
+
+// latencyPlots adds a plot of each latency that the race names; of the first that
+// a contender has where it names none.
+func (r *raceResult) latencyPlots(out, colour map[string]string) {
+	kinds := [][]string{{"paced_claim", "visible", "full", "next"}}
+	if len(r.Curves) > 0 {
+		kinds = nil
+		for _, name := range r.Curves {
+			kinds = append(kinds, []string{name})
+		}
+	}
+	for _, names := range kinds {
+		curves := map[string][]point{}
+		var order []string
+		for _, c := range r.Contenders {
+			for _, name := range names {
+				if curve := distribution(c, name); len(curve) > 0 {
+					curves[c.Name] = curve
+					order = append(order, c.Name)
+					break
+				}
+			}
+		}
+		if len(order) == 0 {
+			continue
+		}
+		file, title := "latency", r.Title+": latency"
+		if len(kinds) > 1 {
+			file, title = file+"-"+slug(names[0]), title+", "+names[0]
+		}
+		out[file] = curvePlot(title, order, curves, colour)
+	}
+}
+
+// slug is a name as part of a file's.
+func slug(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "-")
 }
 
 // point is a share of calls and the time within which they were answered.
 type point struct{ share, millis float64 }
 
-// distribution adds the histograms of all samples of a contender up.
+// distribution adds the histograms of all samples of a contender up; where there
+// are percentiles only, they are the curve.
 func distribution(c *contenderResult, name string) []point {
 	counts := map[int64]int64{}
 	var keys []int64
@@ -113,6 +149,9 @@ func distribution(c *contenderResult, name string) []point {
 			all += b[1]
 		}
 	}
+	if len(keys) == 0 {
+		return percentiles(c, name)
+	}
 	slices.Sort(keys)
 	var out []point
 	var sum int64
@@ -121,6 +160,18 @@ func distribution(c *contenderResult, name string) []point {
 		out = append(out, point{share: float64(sum) / float64(all), millis: float64(k) / 1000})
 	}
 	return out
+}
+
+func percentiles(c *contenderResult, name string) []point {
+	for _, s := range c.Samples {
+		q := s.Latencies[name]
+		all := []point{{0.5, q.P50}, {0.9, q.P90}, {0.99, q.P99}, {0.999, q.P999}}
+		// A logarithmic scale has no place for what was not measured.
+		if told := slices.DeleteFunc(all, func(p point) bool { return p.millis <= 0 }); len(told) > 0 {
+			return told
+		}
+	}
+	return nil
 }
 
 func barPlot(title string, f figure, bars []bar) string {
@@ -153,7 +204,7 @@ func curvePlot(title string, order []string, curves map[string][]point, colours 
 	least, most := math.Inf(1), 0.0
 	for _, curve := range curves {
 		for _, p := range curve {
-			least, most = math.Min(least, p.millis), math.Max(most, p.millis)
+			least, most = math.Min(least, math.Max(p.millis, leastDrawn)), math.Max(most, p.millis)
 		}
 	}
 	low, high := math.Floor(math.Log10(least)), math.Ceil(math.Log10(most)+1e-9)
@@ -166,7 +217,9 @@ func curvePlot(title string, order []string, curves map[string][]point, colours 
 		nines := -math.Log10(math.Max(1-share, 1e-4)) // 0 to 4
 		return left + nines/4*(right-left)
 	}
-	y := func(millis float64) float64 { return plotTop + curveSize*(1-(math.Log10(millis)-low)/(high-low)) }
+	y := func(millis float64) float64 {
+		return plotTop + curveSize*(1-(math.Log10(math.Max(millis, leastDrawn))-low)/(high-low))
+	}
 	for p := low; p <= high; p++ {
 		at := y(math.Pow(10, p))
 		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>`+"\n", left, right, at, at)

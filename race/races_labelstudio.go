@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,18 +13,30 @@ import (
 // tool is a labelling tool that is asked for the same four things.
 type tool interface {
 	create(ctx context.Context, body []byte) error
+	// work takes and finishes tasks as fast as it goes.
+	work(ctx context.Context, clients, limit int, most time.Duration) (claimRun, error)
 	// pace takes and finishes a task at a constant rate.
 	pace(ctx context.Context, perSecond int, during time.Duration) (claimRun, error)
-	// list reads the ids of all tasks.
-	list(ctx context.Context) (int, error)
+	// list reads the ids of all tasks, in pages of that many, or as many as a page
+	// may have.
+	list(ctx context.Context, most int) (int, error)
 	// done counts what was handed in.
 	done(ctx context.Context) (int64, error)
 	children() []*child
 	end(r *room)
 }
 
-// labelPace is tasks a second that people take and finish.
-const labelPace = 5
+const (
+	// labelPace is tasks a second that people take and finish.
+	labelPace = 5
+	// toolWarm are tasks that warm every process of a tool, taken by so many
+	// clients at a time.
+	toolWarm, toolWarmClients = 64, 16
+)
+
+// listPages are the sizes of pages that ids are read in: what Label Studio gives
+// when nobody asks for another, and a large one.
+var listPages = []int{100, 1000}
 
 // toolContender measures a tool: imports into an empty project, then people
 // who work, then the ids of a large one.
@@ -45,17 +58,17 @@ func (c *toolContender) setup(ctx context.Context, r *room) error {
 		return err
 	}
 	t, err := c.open(ctx, r, nil)
-	if err != nil {
-		return err
-	}
 	for left := r.lsIDs; left > 0 && err == nil; left -= mostPerRequest {
 		err = t.create(ctx, c.body(min(left, mostPerRequest), r.payload))
 	}
+	if err != nil {
+		if t != nil {
+			t.end(r)
+		}
+		return fmt.Errorf("import %d tasks: %w", r.lsIDs, err)
+	}
 	for _, child := range t.children() {
 		child.Stop()
-	}
-	if err != nil {
-		return fmt.Errorf("import %d tasks: %w", r.lsIDs, err)
 	}
 	c.large = c.databaseOf(t)
 	return settle(ctx, c.large.url)
@@ -85,8 +98,26 @@ func (c *toolContender) sample(ctx context.Context, r *room) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.pace(ctx, 1, 2*time.Second); err != nil { // warm
-		return nil, err
+	if err := c.labels(ctx, r, s, t); err != nil {
+		return nil, fmt.Errorf("take and finish: %w", err)
+	}
+	for _, most := range listPages {
+		if err := c.lists(ctx, r, s, t, most); err != nil {
+			return nil, fmt.Errorf("list in pages of %d: %w", most, err)
+		}
+	}
+	return s, nil
+}
+
+// labels is people who work.
+func (c *toolContender) labels(ctx context.Context, r *room, s *sample, t tool) error {
+	warm, err := t.work(ctx, toolWarmClients, toolWarm, time.Minute)
+	if err != nil {
+		return fmt.Errorf("warm: %w", err)
+	}
+	before, err := t.done(ctx)
+	if err != nil {
+		return err
 	}
 	var run claimRun
 	during := max(time.Second, time.Duration(r.lsCalls)*time.Second/labelPace)
@@ -94,28 +125,35 @@ func (c *toolContender) sample(ctx context.Context, r *room) (*sample, error) {
 		run, err = t.pace(ctx, labelPace, during)
 		return err
 	}); err != nil {
-		return nil, fmt.Errorf("take and finish: %w", err)
+		return err
 	}
 	s.latency("next", run.claim)
 	s.latency("submit", run.finish)
 	s.Values["work_cpu_ms_per_task"] = 1000 * ratio(s.Values["work_cpu_s"], float64(run.done))
 	n, err := t.done(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.Values["lost"] = max(0, float64(run.done)-float64(n))
+	s.Values["doubles"] = float64(warm.doubles + run.doubles)
+	s.Values["lost"] = max(0, float64(run.done)-float64(n-before))
+	return nil
+}
+
+// lists reads the ids of the large project.
+func (c *toolContender) lists(ctx context.Context, r *room, s *sample, t tool, most int) error {
 	var listed int
-	seconds, _, err := s.measured("list", c.in, t.children(), func() (err error) {
-		listed, err = t.list(ctx)
+	name := listName(most)
+	_, _, err := s.measured(name, c.in, t.children(), func() (err error) {
+		listed, err = t.list(ctx, most)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list: %w", err)
-	}
-	s.Values["list_seconds"] = seconds
-	s.Values["list_missing"] = float64(r.lsIDs - listed)
-	return s, nil
+	s.Values["list_missing"] = max(s.Values["list_missing"], float64(r.lsIDs-listed))
+	return err
 }
+
+// listName is the phase in which ids are read in pages of a size; NAME_s is how
+// long it took.
+func listName(most int) string { return fmt.Sprintf("list_%d", most) }
 
 // imports creates mostPerRequest tasks at a time in an empty project.
 func (c *toolContender) imports(ctx context.Context, r *room, s *sample) error {
@@ -128,8 +166,10 @@ func (c *toolContender) imports(ctx context.Context, r *room, s *sample) error {
 		return err
 	}
 	body := c.body(mostPerRequest, r.payload)
-	if err := t.create(ctx, c.body(1, r.payload)); err != nil { // warm
-		return err
+	for range toolWarmClients { // one after the other, whichever process answers
+		if err := t.create(ctx, c.body(1, r.payload)); err != nil {
+			return fmt.Errorf("warm: %w", err)
+		}
 	}
 	took := newLatencies()
 	_, cpu, err := s.measured("import", c.in, t.children(), func() error {
@@ -181,11 +221,14 @@ func taskloomToolContender(o options) *toolContender {
 }
 
 func (t *taskloomTool) create(ctx context.Context, body []byte) error {
-	_, _, err := t.client.call(ctx, http.MethodPost, t.t.createPath(), body)
-	return err
+	_, answer, err := t.client.call(ctx, http.MethodPost, t.t.createPath(), body)
+	if err != nil {
+		return err
+	}
+	return allCreated(answer, bytes.Count(body, []byte(`{"fields":`)))
 }
 
-func (t *taskloomTool) list(ctx context.Context) (n int, err error) {
+func (t *taskloomTool) list(ctx context.Context, most int) (n int, err error) {
 	for cursor := ""; ; {
 		var page struct {
 			Tasks []struct {
@@ -193,7 +236,7 @@ func (t *taskloomTool) list(ctx context.Context) (n int, err error) {
 			} `json:"tasks"`
 			NextCursor *string `json:"next_cursor"`
 		}
-		path := t.t.createPath() + "?limit=" + strconv.Itoa(taskloomPage)
+		path := t.t.createPath() + "?limit=" + strconv.Itoa(min(most, taskloomPage))
 		if cursor != "" {
 			path += "&cursor=" + url.QueryEscape(cursor)
 		}
@@ -237,10 +280,12 @@ func labelStudioContender(o options) *toolContender {
 	}
 }
 
-// labelStudioRace is race 6 with Label Studio.
+// labelStudioRace is race 2's import with Label Studio, and what people do with
+// either.
 func labelStudioRace(ctx context.Context, r *room) error {
 	c := &competition{
-		race: "labelstudio", title: fmt.Sprintf("import %d tasks, next task, submit, ids of %d", mostPerRequest, r.lsIDs), phase: "work",
+		race: "labelstudio", title: fmt.Sprintf("import %d tasks, %d of a next task and a submission, ids of %d", mostPerRequest, r.lsCalls, r.lsIDs),
+		phase: "work", curves: []string{"next", "submit", "import"},
 		figures: []figure{
 			{Name: "import_p50_ms", Says: "import of 5,000, p50", Unit: "ms"},
 			{Name: "import_rows_per_cpu_s", Says: "tasks imported a CPU second", Unit: "/CPU-s", More: true},
@@ -248,9 +293,11 @@ func labelStudioRace(ctx context.Context, r *room) error {
 			{Name: "next_p99_ms", Says: "p99", Unit: "ms"},
 			{Name: "submit_p50_ms", Says: "submit, p50", Unit: "ms"},
 			{Name: "submit_p99_ms", Says: "p99", Unit: "ms"},
-			{Name: "work_cpu_ms_per_task", Says: "CPU for a task taken and submitted", Unit: "ms"},
-			{Name: "list_seconds", Says: fmt.Sprintf("ids of %d", r.lsIDs), Unit: "s"},
+			{Name: "work_cpu_ms_per_task", Says: "CPU for a task taken and submitted", Unit: "ms", CPU: true},
+			{Name: listName(listPages[0]) + "_s", Says: fmt.Sprintf("ids of %d, in pages of %d", r.lsIDs, listPages[0]), Unit: "s"},
+			{Name: listName(listPages[1]) + "_s", Says: fmt.Sprintf("in pages of %d, ours of %d", listPages[1], taskloomPage), Unit: "s"},
 			{Name: "list_missing", Says: "ids that are missing", None: true},
+			{Name: "doubles", Says: "tasks that two people got", None: true},
 			{Name: "lost", Says: "submitted, and not in the rows", None: true},
 		},
 	}

@@ -186,15 +186,7 @@ func (r *raceResult) processes(w io.Writer) {
 // shares is what each process used of the CPU seconds that the contender is
 // charged, the most first; what is under 1 % is left out.
 func (c *contenderResult) shares(phase string) string {
-	by, sum := map[string]float64{}, 0.0
-	for _, s := range c.Samples {
-		for name, v := range s.CPU[phase] {
-			if charge := (usage{name: v}).charged(c.Uses); charge > 0 {
-				by[name] += v
-				sum += v
-			}
-		}
-	}
+	by, sum := c.split(phase)
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
 	var parts []string
 	for _, name := range names {
@@ -203,6 +195,21 @@ func (c *contenderResult) shares(phase string) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// split is the CPU seconds of a phase that the contender is charged, by process,
+// and their sum.
+func (c *contenderResult) split(phase string) (by map[string]float64, sum float64) {
+	by = map[string]float64{}
+	for _, s := range c.Samples {
+		for name, v := range s.CPU[phase] {
+			if charge := (usage{name: v}).charged(c.Uses); charge > 0 {
+				by[name] += v
+				sum += v
+			}
+		}
+	}
+	return by, sum
 }
 
 func cell(f figure, c *contenderResult) string {
@@ -247,7 +254,7 @@ func (r *raceResult) verdicts() (lines []string) {
 		}
 		if f.Bound > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %s, aim %s %s: %s.", f.Says, inUnit(s.Median, f.Unit), atMost(!f.More), inUnit(f.Bound, f.Unit),
-				verdict(met(s.Median, f.Bound, f.More), r.tooLoudFor(f))))
+				r.verdict(met(s.Median, f.Bound, f.More), r.tooLoudFor(f))))
 		}
 		them := r.find(f.Against)
 		if f.Aim == 0 || them == nil || them.Batch || them.spread(f.Name).N == 0 {
@@ -255,16 +262,16 @@ func (r *raceResult) verdicts() (lines []string) {
 		}
 		x := ratio(s.Median, them.spread(f.Name).Median)
 		lines = append(lines, fmt.Sprintf("%s: %.2f of %s, aim %s %.2f: %s.", f.Says, x, f.Against, atMost(!f.More), f.Aim,
-			verdict(met(x, f.Aim, f.More), loud(r.Noise[f.Name]))))
+			r.verdict(met(x, f.Aim, f.More), loud(r.Noise[f.Name]))))
 	}
 	return lines
 }
 
-// tooLoudFor reports whether noise forbids to say whether ours keeps a bound.
-// Races with one turn each measure no noise, nor do figures that are counted.
+// tooLoudFor reports whether noise forbids to say whether ours keeps a bound. Of
+// figures that are counted none is measured.
 func (r *raceResult) tooLoudFor(f figure) bool {
 	n, measured := r.Noise[f.Name]
-	return !r.Once && (len(r.Noise) == 0 || measured && loud(n))
+	return len(r.Noise) == 0 || measured && loud(n)
 }
 
 func met(value, aim float64, more bool) bool {
@@ -281,9 +288,14 @@ func atMost(yes bool) string {
 	return "≥"
 }
 
-// verdict says nothing where the machine was too loud.
-func verdict(reached, tooLoud bool) string {
+// verdict claims nothing where the machine was too loud, nor where everybody has
+// one turn and nobody runs against itself.
+func (r *raceResult) verdict(reached, tooLoud bool) string {
 	switch {
+	case r.Once && reached:
+		return "reached, which one turn each does not prove"
+	case r.Once:
+		return "not reached, which one turn each does not prove"
 	case tooLoud:
 		return "! not claimed, the noise is above 5 % or was not measured"
 	case reached:

@@ -13,8 +13,9 @@ type results struct {
 	Options  []string      `json:"options"`
 	Races    []*raceResult `json:"races"`
 	Failures []string      `json:"failures,omitempty"`
-	// Polls is all that the bench wrote about polls.
-	Polls json.RawMessage `json:"polls,omitempty"`
+	// Polls and Ingest are all that the bench wrote about them.
+	Polls  json.RawMessage `json:"polls,omitempty"`
+	Ingest json.RawMessage `json:"ingest,omitempty"`
 }
 
 // raceResult is one competition.
@@ -28,6 +29,9 @@ type raceResult struct {
 	// told by process.
 	Once  bool   `json:"once,omitempty"`
 	Phase string `json:"phase,omitempty"`
+	// Curves are the latencies that are drawn; where none is named, those that all
+	// races once had.
+	Curves []string `json:"curves,omitempty"`
 	// Noise is, by figure, the ratio of one contender to itself; nothing when it
 	// was not measured.
 	Noise        map[string]float64 `json:"noise,omitempty"`

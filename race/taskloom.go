@@ -157,8 +157,8 @@ func (w *taskloomWorld) addPeople(ctx context.Context, n int) error {
 	return nil
 }
 
-// prepare sets processes up on a database.
-func (w *taskloomWorld) prepare(ctx context.Context, r *room, db *database) (*taskloom, error) {
+// prepare sets processes up on a database, with settings besides the usual ones.
+func (w *taskloomWorld) prepare(ctx context.Context, r *room, db *database, settings ...string) (*taskloom, error) {
 	binary, err := filepath.Abs(r.binary)
 	if err != nil {
 		return nil, err
@@ -181,19 +181,21 @@ func (w *taskloomWorld) prepare(ctx context.Context, r *room, db *database) (*ta
 		"SECRET_KEY="+w.secret, "LOG_LEVEL=info", "LOG_FORMAT=json",
 		// What is measured is the product, not how it holds callers back.
 		"RATE_LIMIT_KEY=off", "RATE_LIMIT_ADDRESS=off", "RATE_LIMIT_FAILED_AUTH=off")
+	t.env = append(t.env, settings...)
 	t.serve = r.newChild("serve", binary, t.env, "serve")
 	t.worker = r.newChild("worker", binary, append(slices.Clip(t.env), "METRICS_ADDR="+addrs[2]), "worker")
 	return t, nil
 }
 
 // begin copies the template and starts the API on it.
-func (w *taskloomWorld) begin(ctx context.Context, r *room) (*taskloom, error) {
-	return w.beginFrom(ctx, r, nil)
+func (w *taskloomWorld) begin(ctx context.Context, r *room, settings ...string) (*taskloom, error) {
+	return w.beginFrom(ctx, r, nil, settings...)
 }
 
 // beginFrom is begin with a copy of another database that was made from the
-// template; of the template itself when it is nil.
-func (w *taskloomWorld) beginFrom(ctx context.Context, r *room, from *database) (*taskloom, error) {
+// template; of the template itself when it is nil. What it could not start it has
+// stopped.
+func (w *taskloomWorld) beginFrom(ctx context.Context, r *room, from *database, settings ...string) (*taskloom, error) {
 	if from == nil {
 		from = w.template
 	}
@@ -206,14 +208,19 @@ func (w *taskloomWorld) beginFrom(ctx context.Context, r *room, from *database) 
 	if err != nil {
 		return nil, err
 	}
-	t, err := w.prepare(ctx, r, db)
+	t, err := w.prepare(ctx, r, db, settings...)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.serve.Start(); err != nil {
+	err = t.serve.Start()
+	if err == nil {
+		err = awaitOK(ctx, t.serve, t.base+"/healthz")
+	}
+	if err != nil {
+		t.end(r)
 		return nil, err
 	}
-	return t, awaitOK(ctx, t.serve, t.base+"/healthz")
+	return t, nil
 }
 
 // startWorker starts the worker and waits until it works.

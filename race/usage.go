@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/taskloom/taskloom/internal/measure/procfs"
 )
@@ -36,43 +39,113 @@ func partPid(part string) int {
 	return pid
 }
 
+// meter adds up what processes use from its first look until its last. It knows
+// each by its pid and its start: a program that is killed and started again is
+// two processes of one name, and both count. What a process does between a look
+// and its death is lost.
+type meter struct {
+	mu        sync.Mutex
+	looked    bool
+	processes map[identity]*metered
+	// busy and client are the machine's CPU time and this program's, at the first
+	// look and at the last.
+	busy, client [2]float64
+}
+
+// identity is a process: pids are given again.
+type identity struct {
+	pid   int
+	start string // in ticks since the machine started
+}
+
+// metered is what a process had used when the meter began, and at the last look.
+type metered struct {
+	name         string
+	before, last float64
+}
+
+func newMeter() *meter { return &meter{processes: map[identity]*metered{}} }
+
 // look takes the CPU time of the parts, of children and of this program.
-func look(children []*child) (usage, error) {
-	pids := map[string]int{}
+func (m *meter) look(children []*child) error {
+	pids := map[int]string{}
 	for _, part := range []string{partPostgres, partTemporal, partS3} {
 		if pid := partPid(part); pid != 0 {
-			pids[part] = pid
+			pids[pid] = part
 		}
 	}
 	for _, c := range children {
 		if pid := c.Pid(); pid != 0 {
-			pids[c.Name] = pid
+			pids[pid] = c.Name
 		}
 	}
 	table, err := procfs.Read()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all, err := procfs.Busy()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	u := usage{usageClient: table[os.Getpid()].Own.Seconds()}
-	u[usageOthers] = all.Seconds() - u[usageClient]
-	for name, pid := range pids {
-		u[name] = table.Tree(pid).Seconds()
-		u[usageOthers] -= u[name]
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for pid, name := range pids {
+		if start := startOf(pid); start != "" {
+			m.note(identity{pid, start}, name, table.Tree(pid).Seconds())
+		}
 	}
-	return u, nil
+	m.total(all.Seconds(), table[os.Getpid()].Own.Seconds())
+	return nil
 }
 
-// since is what was used from an earlier look until this one.
-func (u usage) since(before usage) usage {
-	out := usage{}
-	for name, v := range u {
-		out[name] = max(0, v-before[name])
+// note keeps what a process has used since it started. Who comes after the first
+// look started after it.
+func (m *meter) note(of identity, name string, seconds float64) {
+	p := m.processes[of]
+	if p == nil {
+		p = &metered{name: name}
+		if !m.looked {
+			p.before = seconds
+		}
+		m.processes[of] = p
 	}
-	return out
+	p.last = max(p.last, seconds) // less when a child ended while /proc was read
+}
+
+// startOf is when a process started; nothing when there is none.
+func startOf(pid int) string {
+	// Among what follows the name, which may hold anything.
+	const start = 19
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // empty when it has ended
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+	if len(fields) <= start {
+		return ""
+	}
+	return fields[start]
+}
+
+// total ends a look.
+func (m *meter) total(busy, client float64) {
+	if !m.looked {
+		m.busy[0], m.client[0] = busy, client
+	}
+	m.looked, m.busy[1], m.client[1] = true, busy, client
+}
+
+// usage is what was used from the first look until the last.
+func (m *meter) usage() usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	u := usage{usageClient: m.client[1] - m.client[0]}
+	for _, p := range m.processes {
+		u[p.name] += p.last - p.before
+	}
+	others := m.busy[1] - m.busy[0]
+	for _, v := range u {
+		others -= v
+	}
+	u[usageOthers] = max(0, others)
+	return u
 }
 
 // charged is what a contender pays for: everything but the machine's other work

@@ -39,7 +39,8 @@ type Plan struct {
 
 // Result is what came of a plan.
 type Result struct {
-	// Millis are the latencies of single requests, in no order.
+	// Millis are the latencies of the requests that did not fail, in no order: who
+	// is refused has not been served, however quickly.
 	Millis []float64
 	// Late is by how much requests of an open loop began after they were due.
 	Late []float64
@@ -125,9 +126,10 @@ type collector struct {
 }
 
 func (c *collector) add(r *vegeta.Result) {
-	c.Millis = append(c.Millis, float64(r.Latency.Microseconds())/1000)
 	c.Statuses[int(r.Code)]++
-	if r.Error != "" {
+	if r.Error == "" {
+		c.Millis = append(c.Millis, float64(r.Latency.Microseconds())/1000)
+	} else {
 		c.Failed++
 		if c.FirstFailure == "" {
 			c.FirstFailure = r.Error

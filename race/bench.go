@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// Races that the repository's bench runs already: it is run as it is, and what it
+// wrote becomes races of ours.
+
+// benchReport is what `go run ./bench` writes, as far as a race needs it.
+type benchReport struct {
+	Measures []benchMeasure `json:"measures"`
+	Findings []benchFinding `json:"findings"`
+	Failures []string       `json:"failures"`
+}
+
+// benchMeasure is a floor and the product, or the product twice.
+type benchMeasure struct {
+	Case           string         `json:"case"`
+	Unit           string         `json:"unit"`
+	Floor          spread         `json:"floor"`
+	Ours           spread         `json:"ours"`
+	Noise          float64        `json:"noise"`
+	FloorLatencies benchLatencies `json:"floor_latencies_ms"`
+	OursLatencies  benchLatencies `json:"ours_latencies_ms"`
+}
+
+// benchLatencies are percentiles in milliseconds.
+type benchLatencies struct {
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p999"`
+	Max  float64 `json:"max"`
+	N    int64   `json:"n"`
+}
+
+func (l benchLatencies) quantiles() quantiles {
+	return quantiles{N: l.N, P50: l.P50, P90: l.P90, P99: l.P99, P999: l.P999, Max: l.Max}
+}
+
+// benchFinding is figures of the product, or of what it is compared with.
+type benchFinding struct {
+	Case    string        `json:"case"`
+	Figures []benchFigure `json:"figures"`
+}
+
+type benchFigure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	Most  float64 `json:"most"`
+	Least float64 `json:"least"`
+	None  bool    `json:"none"`
+}
+
+// bench runs a part of the bench. What it wrote until it failed is returned with
+// the error: such a part takes an hour.
+func (r *room) bench(ctx context.Context, part string, flags ...string) (raw json.RawMessage, report benchReport, err error) {
+	r.say("%s: bench -only %s", part, part)
+	binary, err := filepath.Abs(r.binary)
+	if err != nil {
+		return nil, report, err
+	}
+	bench, err := filepath.Abs(filepath.Join(r.cache, "bench"))
+	if err != nil {
+		return nil, report, err
+	}
+	out := filepath.Join(r.dir, part+".json")
+	args := slices.Concat([]string{"-only", part, "-rounds", strconv.Itoa(r.rounds), "-results", out, "-taskloom", binary}, flags)
+	cmd := exec.CommandContext(ctx, bench, args...)
+	var stdout bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = r.benchDir, &stdout, r.progress
+	// Asked to end, it writes what it has found.
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, readyTimeout
+	ran := cmd.Run()
+	if ran != nil {
+		ran = fmt.Errorf("%s %v: %w", bench, args, ran)
+	}
+	raw, report, err = readBench(out)
+	return raw, report, errors.Join(ran, err)
+}
+
+func readBench(name string) (raw json.RawMessage, report benchReport, err error) {
+	raw, err = os.ReadFile(name)
+	if err != nil {
+		return nil, report, fmt.Errorf("read what bench wrote: %w", err)
+	}
+	if err := json.Unmarshal(raw, &report); err != nil {
+		return nil, report, fmt.Errorf("read what bench wrote: %w", err)
+	}
+	return raw, report, nil
+}
+
+// benchRace is a race whose figures come one by one.
+type benchRace struct{ *raceResult }
+
+func newBenchRace(race, title string, rounds int, noiseOf string, sides ...info) benchRace {
+	r := &raceResult{Race: race, Title: title, Rounds: rounds, Noise: map[string]float64{}, NoiseOf: noiseOf}
+	for _, side := range sides {
+		// As many samples as bench tells of: the least, the median, the most.
+		c := &contenderResult{info: side}
+		for range 3 {
+			c.Samples = append(c.Samples, &sample{Values: map[string]float64{}, Latencies: map[string]quantiles{}})
+		}
+		r.Contenders = append(r.Contenders, c)
+	}
+	return benchRace{r}
+}
+
+// figure adds one that is not there yet; what it says is its name.
+func (r benchRace) figure(f figure) string {
+	f.Name = f.Says
+	for i, have := range r.Figures {
+		if have.Name == f.Name {
+			r.Figures[i].Bound = max(have.Bound, f.Bound)
+			r.Figures[i].None = have.None || f.None
+			r.Figures[i].CPU = have.CPU || f.CPU
+			return f.Name
+		}
+	}
+	r.Figures = append(r.Figures, f)
+	return f.Name
+}
+
+// compare adds what was sampled of the product, which is the first side, and of
+// another one.
+func (r benchRace) compare(f figure, other int, m *benchMeasure) {
+	name := r.figure(f)
+	for i, s := range map[int]spread{0: m.Ours, other: m.Floor} {
+		for k, v := range []float64{s.Min, s.Median, s.Max} {
+			r.Contenders[i].Samples[k].Values[name] = v
+		}
+	}
+	r.Noise[name] = m.Noise
+}
+
+// latency keeps the percentiles of both for a plot.
+func (r benchRace) latency(name string, other int, m *benchMeasure) {
+	for i, l := range map[int]benchLatencies{0: m.OursLatencies, other: m.FloorLatencies} {
+		if l.N > 0 {
+			r.Contenders[i].Samples[0].Latencies[name] = l.quantiles()
+		}
+	}
+}
+
+// one adds a single value of a side.
+func (r benchRace) one(f figure, side int, value float64) {
+	r.Contenders[side].Samples[0].Values[r.figure(f)] = value
+}
