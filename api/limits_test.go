@@ -113,6 +113,25 @@ func TestWhatIsRefusedIsNotWorkedOn(t *testing.T) {
 	tooMany(t, b.v1(t, http.MethodGet, b.workflow("/tasks?cursor=bad"), nil))
 }
 
+// Refusals are repeated for a moment without a look at the key; one that was
+// revoked meanwhile is told so all the same.
+func TestARevokedKeyThatFloodsIsToldSo(t *testing.T) {
+	t.Parallel()
+	b := limited(t, minutely(1, 100, 1000))
+	b.v1(t, http.MethodGet, b.workflow(""), nil)
+	tooMany(t, b.v1(t, http.MethodGet, b.workflow(""), nil))
+	tooMany(t, b.v1(t, http.MethodGet, b.workflow(""), nil))
+	keys, err := b.Store.Keys(t.Context(), b.OrgID)
+	require.NoError(t, err)
+	for _, k := range keys {
+		_, err = b.Store.RevokeKey(t.Context(), b.OrgID, k.ID, b.Admin)
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool {
+		return b.v1(t, http.MethodGet, b.workflow(""), nil).Status == http.StatusUnauthorized
+	}, 10*time.Second, 50*time.Millisecond)
+}
+
 func TestWhoWaitsAsToldIsAdmitted(t *testing.T) {
 	t.Parallel()
 	b := limited(t, limit.Rates{limit.Key: {Limit: 1, Period: time.Second}})

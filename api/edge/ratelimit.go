@@ -22,7 +22,10 @@ type Limits struct {
 	// unproven bounds the keys that one address can make up.
 	unproven *limit.Limiter
 	refused  *prometheus.CounterVec
+	again    refusals
 }
+
+const tooMany = "too many requests"
 
 // NewLimits registers the metrics, if there are limits. Both may be nil.
 func NewLimits(l *limit.Limiter, reg prometheus.Registerer) *Limits {
@@ -56,7 +59,19 @@ func (l *Limits) Admit(ctx context.Context, h http.Header, b limit.Bucket, id st
 	if !d.Reached {
 		return nil
 	}
-	return l.refuse(ctx, d, "too many requests")
+	return l.refuse(ctx, d, tooMany)
+}
+
+// AdmitKey is Admit for a key that is good. Whom it refuses AgainRefused refuses
+// for a moment.
+func (l *Limits) AdmitKey(ctx context.Context, h http.Header, id string, cost int64) error {
+	d := l.limiter.Take(ctx, limit.Key, id, cost)
+	advise(h, d)
+	if !d.Reached {
+		return nil
+	}
+	l.again.note(id, d, time.Now())
+	return l.refuse(ctx, d, tooMany)
 }
 
 // unprovenTimes is how many times the rate of an address it has for calls that
@@ -67,7 +82,7 @@ const unprovenTimes = 10
 // AdmitUnproven is Admit by the key that came with a request which needs none.
 func (l *Limits) AdmitUnproven(ctx context.Context, h http.Header, keyID string, client netip.Addr, cost int64) error {
 	if d := l.unproven.Take(ctx, limit.Address, "keys of "+Network(client), cost); d.Reached {
-		return l.refuse(ctx, d, "too many requests")
+		return l.refuse(ctx, d, tooMany)
 	}
 	return l.Admit(ctx, h, limit.Key, keyID, cost)
 }

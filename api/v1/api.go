@@ -74,7 +74,7 @@ func Mount(root chi.Router, d Deps) huma.API {
 	root.Route(Prefix, func(r chi.Router) {
 		r.Use(edge.Private("Authorization", "X-API-Key"), a.limitOpen(r))
 		a.huma = humachi.New(r, config(d.BaseURL))
-		a.huma.UseMiddleware(d.Gate.Middleware(a.huma), a.authenticate)
+		a.huma.UseMiddleware(a.refuseAgain, d.Gate.Middleware(a.huma), a.authenticate)
 		a.registerHealth()
 		a.registerWorkflow()
 		a.registerSchema()

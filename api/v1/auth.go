@@ -41,7 +41,7 @@ func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 	ex := edge.From(ctx.Context())
 	ex.Note(slog.Int64("org_id", key.OrgID), slog.Int64("key_id", key.ID))
 	ex.Belongs("key " + strconv.FormatInt(key.ID, 10))
-	if err := a.Limits.Admit(ctx.Context(), w.Header(), limit.Key, id, cost(ctx.Operation().OperationID)); err != nil {
+	if err := a.Limits.AdmitKey(ctx.Context(), w.Header(), id, cost(ctx.Operation().OperationID)); err != nil {
 		edge.WriteHumaError(a.huma, ctx, err)
 		return
 	}
@@ -50,6 +50,21 @@ func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 	})
 	defer charge()
 	next(huma.WithValue(ctx, keyContext{}, key))
+}
+
+// refuseAgain stands before the gate: a program that goes on asking although it
+// was told to wait takes no place from others.
+func (a *api) refuseAgain(ctx huma.Context, next func(huma.Context)) {
+	if len(ctx.Operation().Security) > 0 {
+		r, w := humachi.Unwrap(ctx)
+		if value, err := keyOf(r.Header); err == nil {
+			if err := a.Limits.AgainRefused(ctx.Context(), w.Header(), edge.KeyID(apikey.Hash(value))); err != nil {
+				edge.WriteHumaError(a.huma, ctx, err)
+				return
+			}
+		}
+	}
+	next(ctx)
 }
 
 // identify returns the key that the request came with, and the id of its bucket.
