@@ -105,6 +105,17 @@ func (h *History) Ops() []Op {
 	return append([]Op(nil), h.ops...)
 }
 
+// Since returns a copy of what ended since then, without a look at the rest.
+func (h *History) Since(from time.Time) []Op {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := len(h.ops)
+	for i > 0 && h.ops[i-1].Return >= from.UnixNano() { // they are added as they end
+		i--
+	}
+	return append([]Op(nil), h.ops[i:]...)
+}
+
 // Count returns how many calls ended so.
 func (h *History) Count(o Outcome) int64 {
 	h.mu.Lock()

@@ -75,6 +75,7 @@ func RunRow(t *testing.T, row Row) {
 // one injects a fault, holds and heals it, and waits for the recovery.
 func (row Row) one(ctx context.Context, r *Run, f Fault) {
 	r.t.Helper()
+	r.warm(ctx)
 	require.NoError(r.t, r.Floor(ctx))
 	heal := r.inject(ctx, f.Name, f)
 	for _, during := range []func(context.Context, *Run) error{f.During, row.During} {
@@ -84,7 +85,9 @@ func (row Row) one(ctx context.Context, r *Run, f Fault) {
 	}
 	r.hold(ctx, f, cmp.Or(f.Hold, row.Hold))
 	r.heal(ctx, f, heal)
-	r.Recover(ctx, f.Name, true, cmp.Or(f.Deadline, row.Deadline, recoverWithin))
+	healed, deadline := time.Now(), cmp.Or(f.Deadline, row.Deadline, recoverWithin)
+	r.Recover(ctx, f.Name, true, deadline)
+	r.settles(ctx, f.Name, healed, deadline)
 }
 
 // inject breaks something and counts it under its kind, unless there was nothing

@@ -63,6 +63,8 @@ type Run struct {
 	began    time.Time
 
 	probes *prober
+	// before is what people felt before the first fault of a row.
+	before measured
 	// uploader is set where archives, and admins, are part of the load.
 	uploader *uploader
 	load     *errgroup.Group

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,6 +27,23 @@ func TestTheTrafficFloorCountsWhatChangedSomething(t *testing.T) {
 	require.Equal(t, 31, h.AckedWithin(10*time.Second, now))
 	require.Equal(t, int64(121), h.Count(OK))
 	require.Equal(t, int64(30), h.Count(Unknown))
+}
+
+func TestWhatIsSlowerThanBeforeIsSeen(t *testing.T) {
+	t.Parallel()
+	many := func(n int, took time.Duration) []time.Duration { return slices.Repeat([]time.Duration{took}, n) }
+	before := measured{opClaim: many(100, 300*time.Millisecond), opPoll: many(100, time.Millisecond)}
+	share, n := measured{
+		opClaim: many(98, 599*time.Millisecond), // twice what it was
+		opPoll:  many(100, 99*time.Millisecond), // ten times, and inside the objective
+	}.inside(before)
+	require.Equal(t, 198, n)
+	require.InDelta(t, 1, share, 0)
+	share, _ = measured{opClaim: many(98, time.Millisecond), opPoll: many(2, time.Second)}.inside(before)
+	require.InDelta(t, 0.98, share, 1e-9)
+	share, n = measured{}.inside(before)
+	require.Zero(t, n)
+	require.Zero(t, share, "nothing is not quick")
 }
 
 func TestAHistoryIsKeptAsLines(t *testing.T) {

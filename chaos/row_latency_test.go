@@ -25,7 +25,7 @@ type measured map[string][]time.Duration
 // latencies are those of calls that began in a stretch of the run.
 func (r *Run) latencies(from, to time.Time) measured {
 	out := measured{}
-	for _, op := range r.History.Ops() {
+	for _, op := range r.History.Since(from) {
 		if op.Outcome == OK && op.Call >= from.UnixNano() && op.Call < to.UnixNano() && objectives[op.Kind] > 0 {
 			out.add(op.Kind, time.Duration(op.Return-op.Call))
 		}
