@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -136,6 +139,37 @@ func PartPaused(part string) Fault {
 		}
 		return func(context.Context) error { return syscall.Kill(pid, syscall.SIGCONT) }, nil
 	}}
+}
+
+// PartAway kills a part and keeps what would start it again from doing so until
+// it is healed.
+func PartAway(part string) Fault {
+	return Fault{Name: part + " away", Serves: part != partPostgres, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+		pid := r.Pid(part)
+		keeper, err := parentOf(pid)
+		if err == nil {
+			err = syscall.Kill(keeper, syscall.SIGSTOP)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("hold what keeps %s: %w", part, err)
+		}
+		r.t.Cleanup(func() { _ = syscall.Kill(keeper, syscall.SIGCONT) }) // or the end of the test would wait for it
+		return func(context.Context) error { return syscall.Kill(keeper, syscall.SIGCONT) }, syscall.Kill(pid, syscall.SIGKILL)
+	}}
+}
+
+// parentOf is who started a process.
+func parentOf(pid int) (int, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if s, ok := strings.CutPrefix(line, "PPid:"); ok {
+			return strconv.Atoi(strings.TrimSpace(s))
+		}
+	}
+	return 0, fmt.Errorf("process %d names no parent", pid)
 }
 
 // The parts of a stack.

@@ -13,14 +13,16 @@ import (
 // because Postgres is away.
 const unavailableWithin = 2 * time.Second
 
-// TestRow06PostgresCrash stops Postgres at once and kills it, and ends two
-// connections a second. The processes go on by themselves; who asks meanwhile
-// is told 503, soon.
+// TestRow06PostgresCrash stops Postgres at once, kills it, keeps it away for a
+// while, and ends two connections a second. The processes go on by themselves;
+// who asks meanwhile is told 503, soon.
 func TestRow06PostgresCrash(t *testing.T) {
+	away := PartAway(partPostgres)
+	away.Hold = holdFor(10 * time.Second)
 	RunRow(t, Row{
 		Number: 6, Name: "Postgres crash",
 		Faults: []Fault{
-			PartKilled(partPostgres, syscall.SIGQUIT), PartKilled(partPostgres, syscall.SIGKILL), backendsKilledFor(10 * time.Second),
+			PartKilled(partPostgres, syscall.SIGQUIT), PartKilled(partPostgres, syscall.SIGKILL), away, backendsKilledFor(10 * time.Second),
 		},
 		After: unavailableIsTold,
 	})
