@@ -87,6 +87,9 @@ func (d *deploys) restart(ctx context.Context, r *Run, name, kind string, p *sta
 	if took > drainWithinSIGTERM {
 		r.Violate("I10: %s took %s to end after SIGTERM", name, took)
 	}
+	if code := p.ExitCode(); code != 0 {
+		r.Violate("%s ended with exit code %d after SIGTERM", name, code)
+	}
 	if problem := endedInOrder(kind, p.Log()[said:]); problem != "" {
 		r.Violate("%s did not end in order: %s", name, problem)
 	}

@@ -38,6 +38,7 @@ type Process struct {
 	killed bool          // by us: no reason to pause before it is back
 	began  time.Time     // the present run
 	deaths int           // at work, and not by us
+	exit   int           // of the last run that ended, -1 when a signal ended it
 	wanted bool          // a death is followed by a new start
 	down   chan struct{} // closed when nobody brings it back any more
 }
@@ -127,6 +128,7 @@ func (p *Process) keep(env []string, cmd *exec.Cmd, down chan struct{}) {
 	for {
 		_ = cmd.Wait() // it was killed or stopped, as planned
 		p.mu.Lock()
+		p.exit = cmd.ProcessState.ExitCode()
 		killed := p.killed
 		if p.wanted && !killed && time.Since(p.began) > atWork {
 			p.deaths++
@@ -193,6 +195,13 @@ func (p *Process) unwant(sig syscall.Signal) chan struct{} {
 	p.wanted, p.killed = false, true
 	_ = p.cmd.Process.Signal(sig)
 	return p.down
+}
+
+// ExitCode is that of the last run that ended: 0 in order, -1 by a signal.
+func (p *Process) ExitCode() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.exit
 }
 
 // Pid returns the process id of the present run.

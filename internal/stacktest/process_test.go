@@ -130,4 +130,20 @@ func TestADeathAtWorkIsCounted(t *testing.T) {
 	require.NoError(t, syscall.Kill(p.Pid(), syscall.SIGKILL))
 	waitForRuns(t, p, 5)
 	require.Equal(t, 1, p.Deaths())
+	p.Stop()
+	require.Equal(t, -1, p.ExitCode(), "sleep knows no SIGTERM")
+}
+
+func TestAnExitCodeIsKept(t *testing.T) {
+	t.Parallel()
+	sh, err := exec.LookPath("sh")
+	require.NoError(t, err)
+	for _, code := range []string{"0", "3"} {
+		p := newProcess(t, filepath.Join(t.TempDir(), "log"), sh,
+			[]string{"-c", `trap 'exit ` + code + `' TERM; echo "runs with it"; while :; do sleep 0.01; done`}, []string{"PATH=" + os.Getenv("PATH")})
+		p.Start()
+		waitForRuns(t, p, 1)
+		p.Stop()
+		require.Equal(t, code, strconv.Itoa(p.ExitCode()))
+	}
 }
