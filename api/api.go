@@ -86,7 +86,7 @@ func New(d Deps) *API {
 	d = d.withDefaults()
 	bodies, cursors := edge.NewReader(), cursor.New(d.SecretKey)
 	r := chi.NewRouter()
-	observer, gate := edge.NewObserver(d.Logger, d.Now, d.Metrics), edge.NewGate(d.InFlight, d.Now, d.Metrics)
+	observer, gate := edge.NewObserver(d.Logger, d.Now, d.Metrics), edge.NewGate(d.InFlight, console.Prefix, d.Now, d.Metrics)
 	r.Use(edge.Identify, observer.Middleware, edge.Harden(strings.HasPrefix(d.PublicURL, "https://")), middleware.GetHead)
 	r.NotFound(edge.NotFound)
 	r.MethodNotAllowed(edge.MethodNotAllowed(r))

@@ -16,16 +16,20 @@ import (
 // Gate bounds how many requests are worked on at a time, so that more of them
 // than the process can answer do not make all of them slow: those beyond it
 // wait in line for a moment and are refused then. Nobody holds a place while
-// they send a body or read an answer, so slow callers keep nobody out; and what
-// takes long by its nature has a few places of its own, so that neither keeps
-// the other out.
+// they send a body or read an answer, so slow callers keep nobody out. People,
+// programs, and what takes long by its nature have places of their own, so that
+// none of them keeps the others out: programs that flood leave people at work.
 type Gate struct {
-	quick, slow *line
-	refused     prometheus.Counter
+	programs, people, slow *line
+	peoplePrefix           string // of the paths that people call
+	refused                prometheus.Counter
 }
 
-// slowShare is how many quick places there are for each slow one.
-const slowShare = 4
+// How many places for programs there are for each of the others.
+const (
+	peopleShare = 2
+	slowShare   = 4
+)
 
 // slowBody is the size, in bytes, from which on a request takes long because of
 // its body, whatever it asks for: several hundred tasks, for example.
@@ -38,14 +42,16 @@ const slowOperation = "slow"
 // its objective is seconds instead of milliseconds.
 func Slow() map[string]any { return map[string]any{slowOperation: true} }
 
-// NewGate makes a Gate with that many places, and a quarter as many for what
-// takes long; 0 or less is no gate at all. reg may be nil.
-func NewGate(places int, now func() time.Time, reg prometheus.Registerer) *Gate {
+// NewGate makes a Gate with that many places for programs, half as many for
+// people, whose paths begin with people, and a quarter as many for what takes
+// long; 0 or less is no gate at all. reg may be nil.
+func NewGate(places int, people string, now func() time.Time, reg prometheus.Registerer) *Gate {
 	if places <= 0 {
 		return nil
 	}
 	g := &Gate{
-		quick: newLine(places, quickPatience, now), slow: newLine(max(1, places/slowShare), slowPatience, now),
+		programs: newLine(places, quickPatience, now), people: newLine(max(1, places/peopleShare), quickPatience, now),
+		slow: newLine(max(1, places/slowShare), slowPatience, now), peoplePrefix: people,
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taskloom_http_overload_refused_total",
 			Help: "Requests that were refused because too many others were being answered, in requests.",
@@ -55,6 +61,14 @@ func NewGate(places int, now func() time.Time, reg prometheus.Registerer) *Gate 
 		reg.MustRegister(g.refused)
 	}
 	return g
+}
+
+// quick is the line of a path unless it takes long.
+func (g *Gate) quick(path string) *line {
+	if strings.HasPrefix(path, g.peoplePrefix) {
+		return g.people
+	}
+	return g.programs
 }
 
 // enter takes a place in a line. The error refuses the request.
@@ -79,7 +93,7 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 	body := []byte(`{"error":"` + string(fault.Unavailable) + `","message":"` + turnedAway + `"}` + "\n")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		open := r.URL.Path == prefix+"v1/health" || r.URL.Path == prefix+"console/login" // they take no place
-		if open || !strings.HasPrefix(r.URL.Path, prefix) || !g.quick.full() {
+		if open || !strings.HasPrefix(r.URL.Path, prefix) || !g.quick(r.URL.Path).full() {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -103,7 +117,8 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		ex := From(ctx.Context())
-		ex.gate, ex.line = g, g.quick
+		u := ctx.URL()
+		ex.gate, ex.line = g, g.quick(u.Path)
 		if ctx.Operation().Metadata[slowOperation] == true {
 			ex.line = g.slow
 		}

@@ -22,15 +22,18 @@ import (
 // pass lets the bubble's clock go on.
 func pass(d time.Duration) { <-time.After(d) }
 
-// arrival is a request that wants a quick place.
-func arrival(g *Gate) *Exchange { return &Exchange{gate: g, line: g.quick} }
+// people is where they call.
+const people = "/api/console/"
+
+// arrival is a program's request.
+func arrival(g *Gate) *Exchange { return &Exchange{gate: g, line: g.programs} }
 
 // A burst is let in as work gets done: nobody is refused who is served within
 // the wait.
 func TestABurstWaitsItsTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := NewGate(4, time.Now, nil)
+		g := NewGate(4, people, time.Now, nil)
 		var mu sync.Mutex
 		var most, inside int
 		var all sync.WaitGroup
@@ -63,7 +66,7 @@ func TestAnOverloadIsRefusedSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const work = 10 * time.Millisecond // four places: 400 a second
-		g := NewGate(4, time.Now, nil)
+		g := NewGate(4, people, time.Now, nil)
 		began := time.Now()
 		var mu sync.Mutex
 		var served, refused int
@@ -93,7 +96,7 @@ func TestAnOverloadIsRefusedSoon(t *testing.T) {
 			})
 		}
 		all.Wait()
-		require.LessOrEqual(t, longest, quickPatience.lastingWait)
+		require.LessOrEqual(t, longest, quickPatience.overload)
 		require.InDelta(t, 4000, served, 200, "places stay busy")
 		require.Equal(t, 12000, served+refused)
 		ex := arrival(g)
@@ -102,12 +105,47 @@ func TestAnOverloadIsRefusedSoon(t *testing.T) {
 	})
 }
 
+// An overload goes on when the line was empty for a moment, and is over when
+// nobody was turned away for as long as a burst takes.
+func TestAnEmptyMomentEndsNoOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(1, people, time.Now, nil)
+		waits := func() time.Duration { // until they are turned away
+			began := time.Now()
+			require.Error(t, arrival(g).enter(t.Context()))
+			return time.Since(began)
+		}
+		inside := arrival(g)
+		again := func() {
+			inside.Leave()
+			inside = arrival(g)
+			require.NoError(t, inside.enter(t.Context()))
+		}
+		again()
+		require.Equal(t, quickPatience.burst, waits())
+		again()
+		pass(quickPatience.burst / 2)
+		require.Equal(t, quickPatience.overload, waits())
+		again()
+		pass(quickPatience.burst)
+		require.Equal(t, quickPatience.burst, waits())
+
+		left, leave := context.WithTimeout(t.Context(), time.Millisecond)
+		defer leave()
+		pass(quickPatience.burst)
+		require.Error(t, arrival(g).enter(left))
+		require.Equal(t, quickPatience.burst, waits(), "who left was not turned away")
+		inside.Leave()
+	})
+}
+
 // While an overload lasts, who has no chance is answered before anything is done
 // for them, and whoever needs no place is not touched.
 func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := NewGate(2, time.Now, nil)
+		g := NewGate(2, people, time.Now, nil)
 		reached := 0
 		h := g.Shed("/api/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			reached++
@@ -129,8 +167,7 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		}
 		synctest.Wait()
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code, "a burst may wait")
-		all.Wait()
-		pass(quickPatience.lasting)
+		all.Wait() // in vain
 		for range 2 {
 			all.Go(func() { _ = arrival(g).enter(t.Context()) })
 		}
@@ -141,20 +178,21 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		require.JSONEq(t, `{"error":"service_unavailable","message":"`+turnedAway+`"}`, refused.Body.String())
 		require.Equal(t, http.StatusOK, get("/api/v1/health").Code)
 		require.Equal(t, http.StatusOK, get("/api/console/login").Code)
+		require.Equal(t, http.StatusOK, get("/api/console/queues").Code, "programs keep no people out")
 		require.Equal(t, http.StatusOK, get("/healthz").Code)
 		all.Wait()
 		for _, ex := range inside {
 			ex.Leave()
 		}
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code)
-		require.Equal(t, 6, reached)
+		require.Equal(t, 7, reached)
 	})
 }
 
 // Who left while waiting takes no place.
 func TestACallerWhoLeavesTakesNoPlace(t *testing.T) {
 	t.Parallel()
-	g := NewGate(1, time.Now, nil)
+	g := NewGate(1, people, time.Now, nil)
 	first := arrival(g)
 	require.NoError(t, first.enter(t.Context()))
 	gone, cancel := context.WithCancel(t.Context())
@@ -163,7 +201,7 @@ func TestACallerWhoLeavesTakesNoPlace(t *testing.T) {
 	first.Leave()
 	first.Leave() // twice is once
 	require.NoError(t, arrival(g).enter(t.Context()))
-	require.False(t, g.quick.places.TryAcquire(1))
+	require.False(t, g.programs.places.TryAcquire(1))
 }
 
 type gatedInput struct{ Payload }
@@ -178,7 +216,7 @@ func TestSlowCallersHoldNoPlace(t *testing.T) {
 	router := chi.NewRouter()
 	router.Use(Identify)
 	api := humachi.New(router, Config("test", "1", ""))
-	g, bodies := NewGate(1, time.Now, nil), NewReader()
+	g, bodies := NewGate(1, people, time.Now, nil), NewReader()
 	api.UseMiddleware(g.Middleware(api))
 	known := []map[string][]string{{"key": {}}}
 	reading, writing := make(chan struct{}), make(chan struct{})
@@ -226,10 +264,10 @@ func TestSlowCallersHoldNoPlace(t *testing.T) {
 	<-writing
 	require.Equal(t, http.StatusNoContent, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
 
-	require.True(t, g.quick.places.TryAcquire(1)) // all places are taken now
+	require.True(t, g.programs.places.TryAcquire(1)) // all places are taken now
 	require.Equal(t, http.StatusServiceUnavailable, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
 	require.Equal(t, http.StatusNoContent, call(http.MethodGet, "/health", nil))
-	g.quick.places.Release(1)
+	g.programs.places.Release(1)
 	require.NoError(t, w.Close())
 }
 
@@ -238,7 +276,7 @@ func TestSlowCallersHoldNoPlace(t *testing.T) {
 func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := NewGate(8, time.Now, nil)
+		g := NewGate(8, people, time.Now, nil)
 		slow := func() *Exchange { return &Exchange{gate: g, line: g.slow} }
 		inside := []*Exchange{slow(), slow()}
 		for _, ex := range inside {
@@ -258,6 +296,9 @@ func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 		for range 8 { // quick ones are let in beside them at once
 			require.NoError(t, arrival(g).enter(t.Context()))
 		}
+		for range 4 {
+			require.NoError(t, (&Exchange{gate: g, line: g.quick(people + "queues")}).enter(t.Context()))
+		}
 		require.Zero(t, time.Since(began))
 		pass(time.Second) // of slow work
 		for _, ex := range inside {
@@ -272,12 +313,12 @@ func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 // A large body makes slow work of any request.
 func TestALargeBodyIsSlowWork(t *testing.T) {
 	t.Parallel()
-	g := NewGate(1, time.Now, nil)
+	g := NewGate(1, people, time.Now, nil)
 	ex := arrival(g)
 	require.NoError(t, ex.enter(t.Context()))
 	ex.Leave()
 	require.NoError(t, ex.enterWith(t.Context(), slowBody+1))
-	require.True(t, g.quick.places.TryAcquire(1), "it has left the quick ones")
+	require.True(t, g.programs.places.TryAcquire(1), "it has left the quick ones")
 	require.False(t, g.slow.places.TryAcquire(1))
 	ex.Leave()
 	require.True(t, g.slow.places.TryAcquire(1))
