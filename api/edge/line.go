@@ -9,24 +9,29 @@ import (
 )
 
 // patience is how long a request waits for its turn. A burst is let in as work
-// gets done. Once somebody has waited for all of that in vain, waiting makes
-// everybody late and serves nobody more: whoever comes is told to come again
-// soon, until nobody had to be told so for as long as a burst takes (controlled
-// delay, as in Maurer, "Fail at Scale", ACM Queue 2015). That the line is empty
-// for a moment does not end an overload, for where processors are short, it is
-// empty whenever the process did not run.
-type patience struct{ burst, overload time.Duration }
+// gets done, also what gathers while Postgres is held up for a moment. Once the
+// line has stood for longer than that takes, waiting makes everybody late and
+// serves nobody more: in such an overload, whoever comes is told soon to come
+// again, until nobody had to be told so for the time of a calm (controlled delay,
+// as in Maurer, "Fail at Scale", ACM Queue 2015). That the line is empty for a
+// moment does not end an overload: where processors are short, it is empty
+// whenever the process did not run.
+type patience struct{ burst, standing, overload, calm time.Duration }
 
-// What is answered in milliseconds waits for milliseconds; what takes a second
-// or more by its nature would be turned away by that with nobody else there.
+// What is answered in milliseconds waits for milliseconds in an overload; what
+// takes a second or more by its nature would be turned away by that with nobody
+// else there.
 var (
-	quickPatience = patience{burst: 100 * time.Millisecond, overload: 5 * time.Millisecond}
-	slowPatience  = patience{burst: 2 * time.Second, overload: 500 * time.Millisecond}
+	quickPatience = patience{burst: time.Second, standing: 300 * time.Millisecond, overload: 20 * time.Millisecond, calm: time.Second}
+	slowPatience  = patience{burst: 2 * time.Second, standing: 2 * time.Second, overload: 500 * time.Millisecond, calm: 2 * time.Second}
 )
 
-// longestLine is how many wait at a time at most. In an overload, it is as many
-// as are let in.
-const longestLine = 1024
+// longestLine is how many wait at a time at most. In an overload, it is
+// overloadLine for each place.
+const (
+	longestLine  = 1024
+	overloadLine = 4
+)
 
 // line is a number of places and who waits for one, in order of arrival.
 type line struct {
@@ -36,8 +41,9 @@ type line struct {
 	now func() time.Time
 	// waiting is how many stand in line.
 	waiting atomic.Int64
-	// vain is when somebody was last turned away, in nanoseconds since 1970.
-	vain atomic.Int64
+	// began is when this line formed, and vain when somebody was last turned away,
+	// in nanoseconds since 1970.
+	began, vain atomic.Int64
 }
 
 func newLine(places int, p patience, now func() time.Time) *line {
@@ -49,12 +55,14 @@ func (l *line) enter(ctx context.Context) bool {
 	if l.places.TryAcquire(1) { // fails while others wait, too
 		return true
 	}
+	if l.waiting.Add(1) == 1 {
+		l.began.Store(l.now().UnixNano())
+	}
+	defer l.waiting.Add(-1)
 	most := l.burst
 	if l.overloaded() {
 		most = l.overload
 	}
-	l.waiting.Add(1)
-	defer l.waiting.Add(-1)
 	inTime, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if l.places.Acquire(inTime, 1) == nil {
@@ -66,14 +74,18 @@ func (l *line) enter(ctx context.Context) bool {
 	return false
 }
 
-// overloaded reports whether somebody was turned away not long ago.
-func (l *line) overloaded() bool { return l.now().UnixNano()-l.vain.Load() < l.burst.Nanoseconds() }
+// overloaded reports whether there has been a line for too long, or somebody was
+// turned away not long ago.
+func (l *line) overloaded() bool {
+	now := l.now().UnixNano()
+	return l.waiting.Load() > 0 && now-l.began.Load() > l.standing.Nanoseconds() || now-l.vain.Load() < l.calm.Nanoseconds()
+}
 
 // full reports whether the line is so long that nobody new has a chance. Who
 // asks is turned away by that.
 func (l *line) full() bool {
 	n := l.waiting.Load()
-	full := n >= longestLine || n >= l.size && l.overloaded()
+	full := n >= longestLine || n >= overloadLine*l.size && l.overloaded()
 	if full {
 		l.vain.Store(l.now().UnixNano())
 	}

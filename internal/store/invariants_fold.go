@@ -161,6 +161,10 @@ func (w *written) check(g pipeline.Graph, tell func(Violation)) {
 		return
 	}
 	for _, e := range w.events {
+		if !e.Kind.Known() {
+			wrong("rows-follow-journal", ": %s; ask with that version", pipeline.Unknown(e.Event))
+			return
+		}
 		if e.Kind == pipeline.EventClaim {
 			// What the state calls claimed the rows called claimed, too: only a
 			// later event could have changed either.

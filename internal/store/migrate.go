@@ -73,20 +73,19 @@ func MigrateFiles(ctx context.Context, databaseURL string, files fs.FS) (from, t
 
 const (
 	// migrateLockTimeout is how long a migration stands in the way of everybody
-	// who comes after it, while it waits for a lock that somebody holds. It is
-	// less than Postgres' deadlock_timeout, 1 s: when it and a request wait for
-	// each other, it is the migration that gives up.
-	migrateLockTimeout = 500 * time.Millisecond
-	// Postgres ends an autovacuum that is in somebody's way only for who has waited
-	// as long as deadlock_timeout. So every migrateLongEvery-th try waits for
-	// migrateLongLock: else a vacuum of a large table would keep migrations out for
-	// as long as it takes.
-	migrateLongLock  = 1500 * time.Millisecond
-	migrateLongEvery = 5
+	// who comes after it, while it waits for a lock that somebody holds: less than
+	// requests wait in line for when there is more to do than gets done, so that
+	// nobody is turned away, and less than Postgres' deadlock_timeout, 1 s: when
+	// it and a request wait for each other, it is the migration that gives up.
+	migrateLockTimeout = 200 * time.Millisecond
+	// migrateVacuumTimeout is how long it waits for a vacuum to end. Postgres
+	// ends an autovacuum that is in somebody's way for who has waited as long as
+	// deadlock_timeout.
+	migrateVacuumTimeout = 2 * time.Second
 	// migratePause lets those through, and migrateTries bounds the attempts:
 	// five minutes.
 	migratePause = time.Second
-	migrateTries = 200
+	migrateTries = 250
 )
 
 // migratePatiently does not block a running product behind a lock that a long
@@ -95,17 +94,12 @@ const (
 // transaction, so one that gave up left nothing.
 func migratePatiently(ctx context.Context, conn *pgx.Conn, m *migrate.Migrator) error {
 	for try := 1; ; try++ {
-		if try%migrateLongEvery == 0 {
-			if _, err := conn.Exec(ctx, `SET lock_timeout = `+milliseconds(migrateLongLock)); err != nil {
-				return err
-			}
-		}
 		err := m.Migrate(ctx)
 		pg, ok := errors.AsType[*pgconn.PgError](err)
 		if !ok || pg.Code != codeLockTimeout && pg.Code != codeDeadlock || try == migrateTries {
 			return err
 		}
-		if _, err := conn.Exec(ctx, `RESET lock_timeout`); err != nil {
+		if err := endVacuums(ctx, conn); err != nil {
 			return err
 		}
 		select {
@@ -114,6 +108,35 @@ func migratePatiently(ctx context.Context, conn *pgx.Conn, m *migrate.Migrator) 
 		case <-time.After(migratePause):
 		}
 	}
+}
+
+// endVacuums waits for vacuums, in a mode in which nobody who reads or writes has
+// to wait behind it: a migration gives up before Postgres would end an
+// autovacuum for it, and that of a large table would keep it out for as long as
+// it takes.
+func endVacuums(ctx context.Context, conn *pgx.Conn) error {
+	rows, _ := conn.Query(ctx, `SELECT DISTINCT c.oid::regclass::text FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+		WHERE l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND c.relkind = 'r'
+			AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted AND l.pid <> pg_backend_pid()`)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("look for vacuums: %w", err)
+	}
+	for _, table := range tables {
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = `+milliseconds(migrateVacuumTimeout)); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `LOCK TABLE `+table+` IN SHARE UPDATE EXCLUSIVE MODE`) // regclass quotes
+			return err
+		})
+		// What is not ended is no autovacuum, or one that must not be; what is
+		// missing or not ours is in nobody's way.
+		if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused {
+			return fmt.Errorf("wait for the vacuum of %s: %w", table, err)
+		}
+	}
+	return nil
 }
 
 // SchemaVersion returns the schema's version in the database, 0 before the

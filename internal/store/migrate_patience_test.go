@@ -53,14 +53,44 @@ func TestEveryMigrationGivesUpItsPlace(t *testing.T) {
 		return err == nil && n > 0
 	}, 20*time.Second, 10*time.Millisecond, "the migration does not wait")
 	exec(reader, `SET lock_timeout = '8s'`, `SELECT count(*) FROM held`)
-	// Now and then it waits as long as it takes Postgres to end an autovacuum.
+	exec(holder, `COMMIT`)
+	require.NoError(t, <-done)
+}
+
+// TestAMigrationEndsAutovacuums holds a table as a vacuum does. The migration
+// waits for as long as Postgres needs to end one, in a mode that keeps nobody
+// else waiting.
+func TestAMigrationEndsAutovacuums(t *testing.T) {
+	t.Parallel()
+	url := dbtest.EmptyURL(t)
+	files := fstest.MapFS{"0001_held.sql": {Data: []byte(`CREATE TABLE "Held" (n int)`)}}
+	_, _, err := store.MigrateFiles(t.Context(), url, files)
+	require.NoError(t, err)
+	files["0002_alter_held.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE "Held" ADD COLUMN m int`)}
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(t.Context(), url)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+		return conn
+	}
+	vacuum, writer, watcher := connect(), connect(), connect()
+	_, err = vacuum.Exec(t.Context(), `BEGIN; LOCK TABLE "Held" IN SHARE UPDATE EXCLUSIVE MODE`)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := store.MigrateFiles(t.Context(), url, files)
+		done <- err
+	}()
 	require.Eventually(t, func() bool {
 		var n int
 		err := watcher.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-			AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE held%'
+			AND wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE "Held" IN SHARE UPDATE%'
 			AND clock_timestamp() - query_start > current_setting('deadlock_timeout')::interval`).Scan(&n)
 		return err == nil && n > 0
 	}, 30*time.Second, 10*time.Millisecond, "the migration never waits for longer than a deadlock takes to be found")
-	exec(holder, `COMMIT`)
+	_, err = writer.Exec(t.Context(), `SET lock_timeout = '500ms'; INSERT INTO "Held" VALUES (1)`)
+	require.NoError(t, err, "somebody who writes waits behind it")
+	_, err = vacuum.Exec(t.Context(), `COMMIT`)
+	require.NoError(t, err)
 	require.NoError(t, <-done)
 }
