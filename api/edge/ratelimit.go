@@ -54,24 +54,27 @@ func NewLimits(l *limit.Limiter, reg prometheus.Registerer) *Limits {
 // Admit counts a request against a bucket. The error refuses it. While counts
 // are not to be had, everybody is admitted.
 func (l *Limits) Admit(ctx context.Context, h http.Header, b limit.Bucket, id string, cost int64) error {
-	d := l.limiter.Take(ctx, b, id, cost)
-	advise(h, d)
-	if !d.Reached {
-		return nil
-	}
-	return l.refuse(ctx, d, tooMany)
+	_, err := l.admit(ctx, h, b, id, cost)
+	return err
 }
 
 // AdmitKey is Admit for a key that is good. Whom it refuses AgainRefused refuses
 // for a moment.
 func (l *Limits) AdmitKey(ctx context.Context, h http.Header, id string, cost int64) error {
-	d := l.limiter.Take(ctx, limit.Key, id, cost)
+	d, err := l.admit(ctx, h, limit.Key, id, cost)
+	if err != nil {
+		l.again.note(id, d, time.Now())
+	}
+	return err
+}
+
+func (l *Limits) admit(ctx context.Context, h http.Header, b limit.Bucket, id string, cost int64) (limit.Decision, error) {
+	d := l.limiter.Take(ctx, b, id, cost)
 	advise(h, d)
 	if !d.Reached {
-		return nil
+		return d, nil
 	}
-	l.again.note(id, d, time.Now())
-	return l.refuse(ctx, d, tooMany)
+	return d, l.refuse(ctx, d, tooMany)
 }
 
 // unprovenTimes is how many times the rate of an address it has for calls that

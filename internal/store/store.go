@@ -18,9 +18,12 @@ import (
 )
 
 // Limits of every connection, so that no session can block the others for
-// long. A value in DATABASE_URL wins over these.
+// long. A value in DATABASE_URL wins over these. Transactions wait for nothing
+// but Postgres: one that is idle for long belongs to a process that hangs, or
+// to a machine that is gone, and what it has locked keeps a worker's successor
+// from the task.
 const (
-	idleInTransaction = 60 * time.Second
+	idleInTransaction = 10 * time.Second
 	lockTimeout       = 10 * time.Second
 	connectTimeout    = 5 * time.Second
 )
