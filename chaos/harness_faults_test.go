@@ -37,6 +37,9 @@ type Fault struct {
 	// Serves says that clients are served on while it is broken: their calls
 	// go on being acknowledged, or it is a violation.
 	Serves bool
+	// Starves says that no worker moves tasks on meanwhile, so that clients run
+	// out of work: what is asked of them is that something is acknowledged.
+	Starves bool
 	// Hold and Deadline are those of this fault alone; the row's when 0.
 	Hold, Deadline time.Duration
 }
@@ -223,7 +226,8 @@ func ConnectionsCut(of string) Fault {
 
 // CommitsCut makes the next n commits of serve or of worker ambiguous.
 func CommitsCut(of string, where pgproxy.Cut, n int) Fault {
-	return Fault{Name: fmt.Sprintf("%d connections of %s cut %s their commit", n, of, where), Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+	name := fmt.Sprintf("%d connections of %s cut %s their commit", n, of, where)
+	return Fault{Name: name, Serves: true, Starves: of == ofWorker, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
 		p := r.proxyOf(of)
 		p.CutNext(where, n)
 		return func(context.Context) error {

@@ -124,7 +124,11 @@ func (r *Run) hold(ctx context.Context, f Fault, d time.Duration) {
 	if !f.Serves || seen < callTimeout {
 		return
 	}
-	if during := float64(r.History.AckedWithin(seen, time.Now())) / seen.Seconds(); during < servedShare*before {
+	least := servedShare * before
+	if f.Starves {
+		least = 1 / seen.Seconds()
+	}
+	if during := float64(r.History.AckedWithin(seen, time.Now())) / seen.Seconds(); during < least {
 		r.Violate("clients were not served during %s: %.1f calls a second were acknowledged, %.1f before it (%s)", f.Name, during, before, loadOfMachine())
 	}
 }

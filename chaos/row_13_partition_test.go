@@ -41,7 +41,7 @@ func TestRow13Partition(t *testing.T) {
 	var db *cluster.Cluster
 	var temporal *grpcproxy.Proxy
 	fault := func(name string, inject func() error) Fault {
-		return Fault{Name: name, Serves: true, Inject: func(context.Context, *Run) (func(context.Context) error, error) {
+		return Fault{Name: name, Serves: true, Starves: true, Inject: func(context.Context, *Run) (func(context.Context) error, error) {
 			return func(context.Context) error { return ns.Heal() }, inject()
 		}}
 	}
