@@ -388,17 +388,6 @@ func TestDeepForScripts(t *testing.T) {
 	}
 }
 
-// A journal that a newer version went on with is told as that, not as rows that
-// are wrong.
-func TestAnOlderDoctorSaysThatItIs(t *testing.T) {
-	t.Parallel()
-	w := newWard(t)
-	w.exec(`UPDATE task_events SET kind = 'conjure' WHERE task_id = $1 AND seq = 1`, w.free)
-	told := section(t, w.deep().out, "rows-follow-journal")
-	require.Contains(t, told, fmt.Sprintf(`task %d: event 1 is of kind "conjure", which this version does not know`, w.free))
-	require.NotContains(t, told, "the row says")
-}
-
 // Every file that a row names is looked for, with its size and its bytes, and
 // what nothing refers to is found once it is old enough.
 func TestDeepFiles(t *testing.T) {

@@ -145,10 +145,13 @@ type yard struct {
 	batch        int
 }
 
+// serveEnv lets everybody in who plays, all the time and without a pause.
+var serveEnv = []string{"RATE_LIMIT_KEY=off", "REQUESTS_AT_ONCE=1000"}
+
 func newYard(t *testing.T, program string) *yard {
 	t.Helper()
 	y := &yard{t: t, Stack: stacktest.Start(t, stacktest.Options{
-		Document: document("ours", "theirs"), Binary: program, ServeEnv: []string{"RATE_LIMIT_KEY=off"},
+		Document: document("ours", "theirs"), Binary: program, ServeEnv: serveEnv,
 	})}
 	y.ours, y.theirs = y.org("ours"), y.org("theirs")
 	return y
@@ -160,7 +163,7 @@ func (y *yard) restart(bug planted.Bug) {
 	env := "TASKLOOM_PLANTED=" + string(bug)
 	y.Serve.Halt()
 	y.Worker.Halt()
-	y.Serve.Start("RATE_LIMIT_KEY=off", env)
+	y.Serve.Start(append(slices.Clone(serveEnv), env)...)
 	y.Worker.Start("METRICS_ADDR="+y.Value("WORKER_METRICS_ADDR"), env)
 	y.WaitReady()
 }
