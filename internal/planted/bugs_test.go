@@ -145,13 +145,10 @@ type yard struct {
 	batch        int
 }
 
-// serveEnv lets everybody in who plays, all the time and without a pause.
-var serveEnv = []string{"RATE_LIMIT_KEY=off", "REQUESTS_AT_ONCE=1000"}
-
 func newYard(t *testing.T, program string) *yard {
 	t.Helper()
 	y := &yard{t: t, Stack: stacktest.Start(t, stacktest.Options{
-		Document: document("ours", "theirs"), Binary: program, ServeEnv: serveEnv,
+		Document: document("ours", "theirs"), Binary: program, ServeEnv: []string{"RATE_LIMIT_KEY=off", "REQUESTS_AT_ONCE=16"},
 	})}
 	y.ours, y.theirs = y.org("ours"), y.org("theirs")
 	return y
@@ -163,7 +160,7 @@ func (y *yard) restart(bug planted.Bug) {
 	env := "TASKLOOM_PLANTED=" + string(bug)
 	y.Serve.Halt()
 	y.Worker.Halt()
-	y.Serve.Start(append(slices.Clone(serveEnv), env)...)
+	y.Serve.Start("RATE_LIMIT_KEY=off", "REQUESTS_AT_ONCE=16", env)
 	y.Worker.Start("METRICS_ADDR="+y.Value("WORKER_METRICS_ADDR"), env)
 	y.WaitReady()
 }
@@ -325,39 +322,25 @@ func (y *yard) pollForeignTasks(ctx context.Context) ([]string, error) {
 }
 
 // workWhileTemporalDies hands work in while Temporal is on its way down, and
-// waits until nothing more can be on its way. It is claimed before: the last
-// event of a task must be lost, for a later one lets the run look at all.
+// waits until nothing more can be on its way.
 func (y *yard) workWhileTemporalDies(ctx context.Context) ([]string, error) {
 	ids, err := y.create(ctx, y.ours, 40)
 	if err != nil {
 		return nil, err
 	}
+	y.Signal("temporal", syscall.SIGKILL)
 	g, gctx := errgroup.WithContext(ctx)
-	held := make([][]string, len(y.ours.people))
-	for i, p := range y.ours.people {
+	for _, p := range y.ours.people {
 		g.Go(func() error {
 			for {
 				c, err := p.claim(gctx, nil)
 				if err != nil || c == nil {
 					return err
 				}
-				held[i] = append(held[i], c.ID)
-			}
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	y.Signal("temporal", syscall.SIGKILL)
-	g, gctx = errgroup.WithContext(ctx)
-	for i, p := range y.ours.people {
-		g.Go(func() error {
-			for _, id := range held[i] {
-				if err := p.submit(gctx, id); err != nil {
+				if err := p.submit(gctx, c.ID); err != nil {
 					return err
 				}
 			}
-			return nil
 		})
 	}
 	if err := g.Wait(); err != nil {

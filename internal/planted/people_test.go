@@ -101,6 +101,19 @@ func status(err error) int {
 }
 
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	for {
+		err := c.once(ctx, method, path, in, out)
+		if status(err) != http.StatusServiceUnavailable {
+			return err
+		}
+		if err := wait(ctx, 100*time.Millisecond); err != nil { // everybody plays without a pause
+			return err
+		}
+	}
+}
+
+// once is call without coming again when the server is full.
+func (c *client) once(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader = http.NoBody
 	if in != nil {
 		doc, err := json.Marshal(in)
