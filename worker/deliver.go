@@ -21,6 +21,13 @@ import (
 // callTimeout bounds one call, with the SDK's own retries inside.
 const callTimeout = 5 * time.Second
 
+// thinkTime is after what time a run's workflow task is given to another worker,
+// or to the same one again: it bounds how long a run stands still when a worker
+// dies, or when the answer to a poll is lost, as happens where a machine has more
+// to do than it can. Steps that take longer, because Postgres does, tell Temporal
+// in time that they go on. Temporal's default is 10 s.
+const thinkTime = 5 * time.Second
+
 // taskReader tells how far a task is.
 type taskReader interface {
 	LoadTask(ctx context.Context, taskID int64) (store.LoadedTask, error)
@@ -32,17 +39,19 @@ type deliverer struct {
 	tasks   taskReader
 	queue   string
 	signals *rate.Limiter
-	starts  *rate.Limiter
+	starts  *startPace
 }
 
 func newDeliverer(d Deps) deliverer {
-	bucket := func(perSecond float64) *rate.Limiter {
-		return rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond/10)))
-	}
 	return deliverer{
 		runs: d.Runs, tasks: d.Store, queue: d.TaskQueue,
-		signals: bucket(d.Rates.Signals), starts: bucket(d.Rates.Starts),
+		signals: bucket(d.Rates.Signals), starts: newStartPace(d.Rates.Starts),
 	}
+}
+
+// bucket lets a tenth of a second's calls through at once.
+func bucket(perSecond float64) *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond/10)))
 }
 
 // row delivers an event, or the nudge of a row without one. A run that is not
@@ -76,19 +85,21 @@ func (d deliverer) row(ctx context.Context, row store.Delivery) (outcome, error)
 }
 
 func (d deliverer) send(ctx context.Context, row store.Delivery, reuse enums.WorkflowIdReusePolicy) error {
-	start := row.Event.Kind == pipeline.EventCreate
-	bucket := d.signals
-	if start {
-		bucket = d.starts
+	wait := d.signals.Wait
+	if row.Bulk {
+		wait = d.starts.wait
 	}
-	if err := bucket.Wait(ctx); err != nil {
+	if err := wait(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	o, in := d.options(row, reuse), workflows.TaskInput{TaskID: row.TaskID}
 	var err error
-	if start {
+	if row.Event.Kind == pipeline.EventCreate {
+		// The answer brings the first workflow task along when this process has a
+		// slot free: no write to a queue, and no trip through matching.
+		o.EnableEagerStart = true
 		_, err = d.runs.ExecuteWorkflow(ctx, o, workflows.TaskWorkflow, in)
 	} else {
 		_, err = d.runs.SignalWithStartWorkflow(ctx, o.ID, workflows.SignalFor(row.Event.Kind), activities.Wire(row.Event), o,
@@ -101,6 +112,7 @@ func (d deliverer) options(row store.Delivery, reuse enums.WorkflowIdReusePolicy
 	return client.StartWorkflowOptions{
 		ID:                       workflows.TaskID(row.TaskID),
 		TaskQueue:                d.queue,
+		WorkflowTaskTimeout:      thinkTime,
 		WorkflowIDReusePolicy:    reuse,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		// The client's default hides that a run has completed.

@@ -34,6 +34,8 @@ type Outbox interface {
 	TakeOutbox(ctx context.Context, n int) ([]store.Delivery, error)
 	// TakeUrgentOutbox leaves out the bulk starts.
 	TakeUrgentOutbox(ctx context.Context, n int) ([]store.Delivery, error)
+	// StepsBehind is how long people wait for what follows from what they did.
+	StepsBehind(ctx context.Context) (time.Duration, error)
 	DoneOutbox(ctx context.Context, ids []int64) error
 	RetryOutbox(ctx context.Context, id int64, in time.Duration, cause string) error
 	GiveBackOutbox(ctx context.Context, ids []int64) error
@@ -98,7 +100,8 @@ type Deps struct {
 // of new tasks cannot starve the runs of those that people work on.
 type Rates struct {
 	Signals float64
-	Starts  float64
+	// Starts are those of new tasks, at most: fewer while people wait.
+	Starts float64
 }
 
 // Defaults of Deps.

@@ -14,7 +14,8 @@ import (
 
 // The dispatcher works in lanes, so that one slow call does not hold up the
 // rest. Only the first lane takes bulk starts as well: what people do never
-// stands behind them here, and inside Temporal not behind more than eight.
+// stands behind them here, and inside Temporal not behind more than eight. How
+// many starts there are a second is the business of startPace.
 const (
 	lanes    = 4
 	laneTake = 50
@@ -59,7 +60,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	for i := range lanes {
 		take := d.outbox.TakeUrgentOutbox
 		if i == 0 {
-			take = d.outbox.TakeOutbox
+			take = d.takeAll
 		}
 		g.Go(func() error { d.lane(ctx, take); return nil })
 	}
@@ -68,6 +69,21 @@ func (d *dispatcher) run(ctx context.Context) {
 
 // taker leases rows of the outbox.
 type taker func(ctx context.Context, n int) ([]store.Delivery, error)
+
+// takeAll takes bulk starts too, as many as their pace allows.
+func (d *dispatcher) takeAll(ctx context.Context, n int) ([]store.Delivery, error) {
+	p := d.deliver.starts
+	if p.due() {
+		behind, err := d.outbox.StepsBehind(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.learn(behind)
+	}
+	batch, err := d.outbox.TakeOutbox(ctx, min(n, p.batch()))
+	p.took(batch)
+	return batch, err
+}
 
 func (d *dispatcher) lane(ctx context.Context, take taker) {
 	idle := pollSoon

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	"golang.org/x/time/rate"
 
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
@@ -37,15 +36,16 @@ func newBench(t *testing.T, out *fakeOutbox, runs *fakeRuns) *bench {
 		outbox: out, breaker: newBreaker(log, m), log: log, metrics: m,
 		deliver: deliverer{
 			runs: runs, tasks: out, queue: "queue",
-			signals: rate.NewLimiter(500, 50), starts: rate.NewLimiter(200, 20),
+			signals: bucket(500), starts: newStartPace(200),
 		},
 	}}
 }
 
 // serve runs the dispatcher for a while of the bubble's clock.
 func (b *bench) serve(d time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
+	ctx, cancel := context.WithCancel(context.Background()) // as a process has it: without a deadline
 	defer cancel()
+	defer time.AfterFunc(d, cancel).Stop()
 	b.run(ctx)
 }
 
@@ -112,13 +112,21 @@ func TestStartsKeepTheirRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := newFakeOutbox()
-		for id := int64(1); id <= 2000; id++ {
-			out.put(row(id, 1, pipeline.EventCreate))
-		}
+		out.put(newTasks(1, 2000)...)
 		b := newBench(t, out, &fakeRuns{})
 		b.serve(5 * time.Second)
 		require.InDelta(t, 200*5, len(b.runs.made()), 60)
 	})
+}
+
+// newTasks are the rows of tasks that were created in bulk.
+func newTasks(from, to int64) (rows []store.Delivery) {
+	for id := from; id <= to; id++ {
+		r := row(id, 1, pipeline.EventCreate)
+		r.Bulk = true
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 func TestARunThatHasEnded(t *testing.T) {

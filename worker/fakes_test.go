@@ -28,6 +28,7 @@ type fakeOutbox struct {
 	delays []time.Duration
 	down   error
 	load   func(int64) (store.LoadedTask, error)
+	behind time.Duration
 }
 
 func newFakeOutbox(rows ...store.Delivery) *fakeOutbox {
@@ -60,6 +61,20 @@ func (f *fakeOutbox) taken() int {
 }
 
 func (f *fakeOutbox) TakeOutbox(_ context.Context, n int) ([]store.Delivery, error) {
+	return f.take(n, func(store.Delivery) bool { return true })
+}
+
+func (f *fakeOutbox) TakeUrgentOutbox(_ context.Context, n int) ([]store.Delivery, error) {
+	return f.take(n, func(r store.Delivery) bool { return !r.Bulk })
+}
+
+func (f *fakeOutbox) StepsBehind(context.Context) (time.Duration, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.behind, f.down
+}
+
+func (f *fakeOutbox) take(n int, wanted func(store.Delivery) bool) ([]store.Delivery, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.takes++
@@ -71,7 +86,7 @@ func (f *fakeOutbox) TakeOutbox(_ context.Context, n int) ([]store.Delivery, err
 	seen := map[int64]bool{}
 	for i := range f.rows {
 		r := &f.rows[i]
-		if !seen[r.TaskID] && !f.due[r.ID].After(time.Now()) && len(out) < n {
+		if wanted(*r) && !seen[r.TaskID] && !f.due[r.ID].After(time.Now()) && len(out) < n {
 			r.Attempts++
 			f.due[r.ID] = time.Now().Add(12 * time.Second)
 			out = append(out, *r)
@@ -79,11 +94,6 @@ func (f *fakeOutbox) TakeOutbox(_ context.Context, n int) ([]store.Delivery, err
 		seen[r.TaskID] = true
 	}
 	return out, nil
-}
-
-// TakeUrgentOutbox takes anything: what is urgent is the store's to say.
-func (f *fakeOutbox) TakeUrgentOutbox(ctx context.Context, n int) ([]store.Delivery, error) {
-	return f.TakeOutbox(ctx, n)
 }
 
 func (f *fakeOutbox) DoneOutbox(ctx context.Context, ids []int64) error {

@@ -44,6 +44,8 @@ type Delivery struct {
 	TaskID, OrgID, PipelineID int64
 	PipelineName              string
 	Attempts                  int
+	// Bulk marks the start of a new task, which waits for what people do.
+	Bulk bool
 	// Event is empty for TopicSync.
 	Event     pipeline.Event
 	CreatedAt time.Time
@@ -74,18 +76,18 @@ func (s *Store) takeOutbox(ctx context.Context, n, lowest int) ([]Delivery, erro
 			RETURNING o.id, o.topic, o.task_id, o.seq, o.priority, o.attempts, o.created_at
 		)
 		SELECT o.id, o.topic, o.task_id, t.org_id, t.pipeline_id, p.name,
-			o.attempts, o.created_at, coalesce(e.seq, 0), coalesce(e.kind, ''), coalesce(e.node_key, ''), coalesce(e.iteration, 0),
+			o.attempts, o.priority >= $4, o.created_at, coalesce(e.seq, 0), coalesce(e.kind, ''), coalesce(e.node_key, ''), coalesce(e.iteration, 0),
 			coalesce(e.actor, 0), coalesce(e.claim_id::text, ''), e.lease_ends, coalesce(e.outcome, ''), e.skipped, e.returned,
 			coalesce(e.reason, '')
 		FROM taken o JOIN tasks t ON t.id = o.task_id JOIN pipelines p ON p.id = t.pipeline_id
 		LEFT JOIN task_events e ON e.task_id = o.task_id AND e.seq = o.seq AND o.topic = 'task_event'
-		ORDER BY o.priority, o.id`, n, outboxLease, lowest)
+		ORDER BY o.priority, o.id`, n, outboxLease, lowest, startPriority)
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
 		var d Delivery
 		var lease *time.Time
 		err := row.Scan(append([]any{
 			&d.ID, &d.Topic, &d.TaskID, &d.OrgID, &d.PipelineID, &d.PipelineName,
-			&d.Attempts, &d.CreatedAt,
+			&d.Attempts, &d.Bulk, &d.CreatedAt,
 		}, eventFields(&d.Event, &lease)...)...)
 		d.Event.LeaseEnds = orZero(lease)
 		return d, err
@@ -113,6 +115,19 @@ func (s *Store) RetryOutbox(ctx context.Context, id int64, in time.Duration, cau
 func (s *Store) GiveBackOutbox(ctx context.Context, ids []int64) error {
 	_, err := s.pool.Exec(ctx, `UPDATE outbox SET leased_until = NULL, attempts = greatest(attempts - 1, 0) WHERE id = ANY($1)`, ids)
 	return translate(err)
+}
+
+// behindMost is where StepsBehind stops looking: what lags for longer does so for
+// a reason of its own, and is the reconciler's.
+const behindMost = 10 * time.Second
+
+// StepsBehind is how long the consequences of what people did have been waited
+// for: the longest of those waits that last now, 0 when there are none.
+func (s *Store) StepsBehind(ctx context.Context) (time.Duration, error) {
+	var behind time.Duration
+	err := s.pool.QueryRow(ctx, `SELECT coalesce(now() - min(since), interval '0') FROM task_lag WHERE since > now() - $1::interval`,
+		behindMost).Scan(&behind)
+	return max(0, behind), translate(err)
 }
 
 // OutboxStats says how far the runs are behind the journal.

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,5 +75,31 @@ func TestReconcileRingsWhatLags(t *testing.T) {
 	require.Len(t, got, 2)
 	for _, d := range got {
 		require.Equal(t, store.TopicSync, d.Topic)
+	}
+}
+
+// The run of a task that somebody works on begins before those of new tasks, and
+// those hear how long people wait; what lags for another reason slows none.
+func TestNewTasksKnowWhetherPeopleWait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	b.create(2)
+	behind, err := b.Store.StepsBehind(ctx)
+	require.NoError(t, err)
+	require.Zero(t, behind, "nobody waits for the run of a new task")
+
+	b.claim(b.Contributors[0], pipeline.KindSubtask)
+	got, err := b.Store.TakeOutbox(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+	require.False(t, got[0].Bulk)
+	require.True(t, got[1].Bulk)
+
+	for since, want := range map[string]time.Duration{"3 seconds": 3 * time.Second, "1 minute": 0} {
+		b.exec(`UPDATE tasks SET updated_at = now() - $2::interval WHERE id = $1`, got[0].TaskID, since)
+		behind, err = b.Store.StepsBehind(ctx)
+		require.NoError(t, err)
+		require.InDelta(t, want, behind, float64(2*time.Second), since)
 	}
 }
