@@ -25,11 +25,8 @@ type Gate struct {
 	refused                prometheus.Counter
 }
 
-// How many places for programs there are for each of the others.
-const (
-	peopleShare = 2
-	slowShare   = 4
-)
+// slowShare is how many places for programs there are for each of slow work.
+const slowShare = 4
 
 // slowBody is the size, in bytes, from which on a request takes long because of
 // its body, whatever it asks for: several hundred tasks, for example.
@@ -42,15 +39,15 @@ const slowOperation = "slow"
 // its objective is seconds instead of milliseconds.
 func Slow() map[string]any { return map[string]any{slowOperation: true} }
 
-// NewGate makes a Gate with that many places for programs, half as many for
-// people, whose paths begin with people, and a quarter as many for what takes
-// long; 0 or less is no gate at all. reg may be nil.
+// NewGate makes a Gate with that many places for programs, as many for people,
+// whose paths begin with people, and a quarter as many for what takes long; 0 or
+// less is no gate at all. reg may be nil.
 func NewGate(places int, people string, now func() time.Time, reg prometheus.Registerer) *Gate {
 	if places <= 0 {
 		return nil
 	}
 	g := &Gate{
-		programs: newLine(places, quickPatience, now), people: newLine(max(1, places/peopleShare), quickPatience, now),
+		programs: newLine(places, quickPatience, now), people: newLine(places, quickPatience, now),
 		slow: newLine(max(1, places/slowShare), slowPatience, now), peoplePrefix: people,
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taskloom_http_overload_refused_total",

@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/fault"
@@ -111,9 +113,13 @@ func TestAnEmptyMomentEndsNoOverload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(1, people, time.Now, nil)
-		waits := func() time.Duration { // until they are turned away
+		waits := func() time.Duration { // until they are turned away, several together
 			began := time.Now()
-			require.Error(t, arrival(g).enter(t.Context()))
+			var all sync.WaitGroup
+			for range 4 * remembered {
+				all.Go(func() { assert.Error(t, arrival(g).enter(t.Context())) })
+			}
+			all.Wait()
 			return time.Since(began)
 		}
 		inside := arrival(g)
@@ -140,6 +146,56 @@ func TestAnEmptyMomentEndsNoOverload(t *testing.T) {
 	})
 }
 
+// A server that stands still for a while turns some away, who come again. When it
+// goes on, it can do what comes, though there is always somebody for whom the
+// patience of an overload is too short: an overload that feeds on its own
+// refusals would last for as long as they come.
+func TestAPauseEndsInNoOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const places, pause = 8, 2 * time.Second
+		g := NewGate(places, people, time.Now, nil)
+		began := time.Now()
+		chance := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // of arrivals
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		late := map[bool]int{} // whether they were refused, of those who asked long after the pause
+		ask := func(work time.Duration) bool {
+			ex, at := arrival(g), time.Since(began)
+			err := ex.enter(t.Context())
+			if at > 10*pause {
+				mu.Lock()
+				late[err != nil]++
+				mu.Unlock()
+			}
+			if err != nil {
+				return false
+			}
+			defer ex.Leave()
+			if in := time.Since(began); in < pause {
+				pass(pause - in)
+			}
+			pass(work)
+			return true
+		}
+		for time.Since(began) < 20*pause {
+			pass(time.Duration(chance.ExpFloat64() * float64(10*time.Millisecond))) // 100 a second
+			work := time.Duration(chance.ExpFloat64() * float64(60*time.Millisecond))
+			all.Go(func() {
+				for range 10 {
+					if ask(work) {
+						return
+					}
+					pass(time.Second)
+				}
+			})
+		}
+		all.Wait()
+		require.Greater(t, late[false], 1500)
+		require.Less(t, late[true], 10)
+	})
+}
+
 // A line that stands for too long is an overload, though everybody in
 // it gets a place in time.
 func TestAStandingLineIsAnOverload(t *testing.T) {
@@ -151,7 +207,7 @@ func TestAStandingLineIsAnOverload(t *testing.T) {
 		var all sync.WaitGroup
 		longest, refused := time.Duration(0), 0
 		var mu sync.Mutex
-		for range 4 { // each asks again as soon as it was served
+		for range 8 { // each asks again as soon as it was served
 			all.Go(func() {
 				for time.Since(began) < 5*time.Second {
 					came, ex := time.Now(), arrival(g)
@@ -196,7 +252,7 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 			require.NoError(t, ex.enter(t.Context()))
 		}
 		var all sync.WaitGroup
-		for range 2 {
+		for range 4 * remembered {
 			all.Go(func() { _ = arrival(g).enter(t.Context()) })
 		}
 		synctest.Wait()
@@ -330,7 +386,7 @@ func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 		for range 8 { // quick ones are let in beside them at once
 			require.NoError(t, arrival(g).enter(t.Context()))
 		}
-		for range 4 {
+		for range 8 {
 			require.NoError(t, (&Exchange{gate: g, line: g.quick(people + "queues")}).enter(t.Context()))
 		}
 		require.Zero(t, time.Since(began))

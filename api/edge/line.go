@@ -12,17 +12,18 @@ import (
 // gets done, also what gathers while Postgres is held up for a moment. Once the
 // line has stood for longer than that takes, waiting makes everybody late and
 // serves nobody more: in such an overload, whoever comes is told soon to come
-// again, until nobody had to be told so for the time of a calm (controlled delay,
-// as in Maurer, "Fail at Scale", ACM Queue 2015). That the line is empty for a
-// moment does not end an overload: where processors are short, it is empty
-// whenever the process did not run.
+// again (controlled delay, as in Maurer, "Fail at Scale", ACM Queue 2015). It is
+// over when nobody had to be told so for the time of a calm, or when one in three
+// of those who come finds a place at once. That the line is empty for a moment does
+// not end it: where processors are short, it is empty whenever the process did not
+// run.
 type patience struct{ burst, standing, overload, calm time.Duration }
 
 // What is answered in milliseconds waits for milliseconds in an overload; what
 // takes a second or more by its nature would be turned away by that with nobody
 // else there.
 var (
-	quickPatience = patience{burst: time.Second, standing: 300 * time.Millisecond, overload: 20 * time.Millisecond, calm: time.Second}
+	quickPatience = patience{burst: time.Second, standing: 300 * time.Millisecond, overload: 10 * time.Millisecond, calm: time.Second}
 	slowPatience  = patience{burst: 2 * time.Second, standing: 2 * time.Second, overload: 500 * time.Millisecond, calm: 2 * time.Second}
 )
 
@@ -31,6 +32,19 @@ var (
 const (
 	longestLine  = 1024
 	overloadLine = 4
+)
+
+// remembered is how many arrivals for each place the line remembers. It is more
+// than one, for after a pause of the process as many as there are places find one
+// at once, however many come.
+const remembered = 4
+
+// everybody is the whole of line.crowd. There is no overload while fewer than
+// crowded wait for a place: eight places, nine tenths of whose time is taken, keep
+// as many waiting, for a moment each (Erlang's C).
+const (
+	everybody = 1 << 20
+	crowded   = everybody / 3 * 2
 )
 
 // line is a number of places and who waits for one, in order of arrival.
@@ -44,6 +58,10 @@ type line struct {
 	// began is when this line formed, and vain when somebody was last turned away,
 	// in nanoseconds since 1970.
 	began, vain atomic.Int64
+	// crowd is how many of the last arrivals found no place at once, of everybody:
+	// a mean that forgets by number, not by time. Concurrent arrivals may count in
+	// any order, and a little more or less each.
+	crowd atomic.Int64
 }
 
 func newLine(places int, p patience, now func() time.Time) *line {
@@ -53,8 +71,10 @@ func newLine(places int, p patience, now func() time.Time) *line {
 // enter takes a place and reports whether there was one in time.
 func (l *line) enter(ctx context.Context) bool {
 	if l.places.TryAcquire(1) { // fails while others wait, too
+		l.remember(0)
 		return true
 	}
+	l.remember(everybody)
 	if l.waiting.Add(1) == 1 {
 		l.began.Store(l.now().UnixNano())
 	}
@@ -74,9 +94,18 @@ func (l *line) enter(ctx context.Context) bool {
 	return false
 }
 
-// overloaded reports whether there has been a line for too long, or somebody was
-// turned away not long ago.
+// remember counts an arrival: 0 of somebody who found a place at once, everybody
+// of who did not.
+func (l *line) remember(share int64) {
+	l.crowd.Add((share - l.crowd.Load()) / (remembered * l.size))
+}
+
+// overloaded reports whether nearly all who come find no place, and there has
+// been a line for too long, or somebody was turned away not long ago.
 func (l *line) overloaded() bool {
+	if l.crowd.Load() < crowded {
+		return false
+	}
 	now := l.now().UnixNano()
 	return l.waiting.Load() > 0 && now-l.began.Load() > l.standing.Nanoseconds() || now-l.vain.Load() < l.calm.Nanoseconds()
 }
@@ -88,6 +117,7 @@ func (l *line) full() bool {
 	full := n >= longestLine || n >= overloadLine*l.size && l.overloaded()
 	if full {
 		l.vain.Store(l.now().UnixNano())
+		l.remember(everybody)
 	}
 	return full
 }
