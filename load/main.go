@@ -69,12 +69,15 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (err er
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	if s.bare {
-		return errors.Join(s.run(ctx, r), r.finishBare())
-	}
 	failed := s.run(ctx, r)
 	if failed != nil {
 		r.note("the script ended early: %v", failed)
+	}
+	if r.explain > 0 {
+		failed = errors.Join(failed, r.keepPlans())
+	}
+	if s.bare {
+		return errors.Join(failed, r.finishBare())
 	}
 	return errors.Join(failed, r.finish())
 }

@@ -91,11 +91,7 @@ func (r *run) finish() error {
 	out.Trends, out.Series = r.series.Trends(), r.series.All()
 	out.Verdicts = slo.Judge(slo.Measured{Times: r.judged, Numbers: out.Numbers}, r.gate)
 	r.print(out)
-	failed = errors.Join(failed, r.write(out))
-	if r.explain > 0 {
-		failed = errors.Join(failed, r.keepPlans())
-	}
-	return errors.Join(failed, missed(out.Verdicts))
+	return errors.Join(failed, r.write(out), missed(out.Verdicts))
 }
 
 // end takes the last look, and tells what makes all figures worthless.
