@@ -125,11 +125,11 @@ func pageSQL(orgID, pipelineID int64, q TaskQuery, paused bool) (sql string, arg
 		before = 1<<63 - 1
 	}
 	args = []any{pipelineID, orgID, before, q.Limit + 1}
-	// Without the look whose the pipeline is, Postgres would read all of its tasks
-	// for one that is another organization's: it expects few rows of that one, and
-	// to find them there.
-	const walk = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.pipeline_id = $1 AND t.org_id = $2
-		AND EXISTS (SELECT FROM pipelines p WHERE p.id = $1 AND p.org_id = $2) AND `
+	// Whose the tasks are is asked of the pipeline alone, before any is read. With
+	// a condition on the tasks' own organization, Postgres expects few rows for one
+	// that has few, and plans to read all tasks there are to find them.
+	const walk = `SELECT ` + taskColumns + ` FROM tasks t
+		WHERE t.pipeline_id = $1 AND EXISTS (SELECT FROM pipelines p WHERE p.id = $1 AND p.org_id = $2) AND `
 	if q.Status == "" {
 		return walk + `t.id < $3 ORDER BY t.id DESC LIMIT $4`, args, true
 	}
