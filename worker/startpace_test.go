@@ -48,7 +48,7 @@ func TestThePaceLearnsOnlyBesideBulkStarts(t *testing.T) {
 		require.True(t, p.due())
 		p.learn(0)
 		require.False(t, p.due())
-		time.Sleep(startsLearn)
+		pause(t.Context(), startsLearn)
 		require.True(t, p.due())
 		p.took(nil)
 		require.False(t, p.due())

@@ -156,7 +156,7 @@ func TestAPauseEndsInNoOverload(t *testing.T) {
 		const places, pause = 8, 2 * time.Second
 		g := NewGate(places, people, time.Now, nil)
 		began := time.Now()
-		chance := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // of arrivals
+		chance := rand.New(rand.NewPCG(1, 2))
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		late := map[bool]int{} // whether they were refused, of those who asked long after the pause
