@@ -25,7 +25,7 @@ import (
 )
 
 // found is how long a bug may stay unseen.
-const found = 4 * time.Minute
+const found = 2 * time.Minute
 
 // scene is some load under which a bug shows, and what finds it.
 type scene struct {

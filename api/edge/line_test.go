@@ -1,0 +1,215 @@
+package edge
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/fault"
+)
+
+// A burst is let in as work gets done: nobody is refused who is served within
+// the wait.
+func TestABurstWaitsItsTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(4, people, time.Now, nil)
+		var mu sync.Mutex
+		var most, inside int
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				ex := arrival(g)
+				if err := ex.enter(t.Context()); err != nil {
+					t.Error(err)
+					return
+				}
+				defer ex.Leave()
+				mu.Lock()
+				inside++
+				most = max(most, inside)
+				mu.Unlock()
+				pass(20 * time.Millisecond) // of work: the last begin after 80 ms
+				mu.Lock()
+				inside--
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+		require.Equal(t, 4, most)
+	})
+}
+
+// What comes faster than it can be done is refused soon, those who are let in
+// wait no longer, and the moment it is over everybody is let in again.
+func TestAnOverloadIsRefusedSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const work = 10 * time.Millisecond // four places: 400 a second
+		g := NewGate(4, people, time.Now, nil)
+		began := time.Now()
+		var mu sync.Mutex
+		var served, refused int
+		var longest time.Duration // of all who came when it lasted
+		var all sync.WaitGroup
+		for range 10 * 1200 { // ten seconds of three times as many
+			pass(time.Second / 1200)
+			all.Go(func() {
+				ex, came := arrival(g), time.Now()
+				err := ex.enter(t.Context())
+				mu.Lock()
+				defer mu.Unlock()
+				// The line that formed at first is gone soon after.
+				if came.Sub(began) > 2*quickPatience.burst {
+					longest = max(longest, time.Since(came))
+				}
+				if err != nil {
+					refused++
+					require.True(t, fault.Is(err, fault.Unavailable))
+					return
+				}
+				served++
+				mu.Unlock()
+				pass(work)
+				ex.Leave()
+				mu.Lock()
+			})
+		}
+		all.Wait()
+		require.LessOrEqual(t, longest, quickPatience.overload)
+		require.InDelta(t, 4000, served, 200, "places stay busy")
+		require.Equal(t, 12000, served+refused)
+		ex := arrival(g)
+		require.NoError(t, ex.enter(t.Context()))
+		ex.Leave()
+	})
+}
+
+// An overload goes on when the line was empty for a moment, and is over when
+// nobody was turned away for a while.
+func TestAnEmptyMomentEndsNoOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(1, people, time.Now, nil)
+		waits := func() time.Duration { // until they are turned away, several together
+			began := time.Now()
+			var all sync.WaitGroup
+			for range 4 * remembered {
+				all.Go(func() { assert.Error(t, arrival(g).enter(t.Context())) })
+			}
+			all.Wait()
+			return time.Since(began)
+		}
+		inside := arrival(g)
+		again := func() {
+			inside.Leave()
+			inside = arrival(g)
+			require.NoError(t, inside.enter(t.Context()))
+		}
+		again()
+		require.Equal(t, quickPatience.burst, waits())
+		again()
+		pass(quickPatience.calm / 2)
+		require.Equal(t, quickPatience.overload, waits())
+		again()
+		pass(quickPatience.calm)
+		require.Equal(t, quickPatience.burst, waits())
+
+		left, leave := context.WithTimeout(t.Context(), time.Millisecond)
+		defer leave()
+		pass(quickPatience.calm)
+		require.Error(t, arrival(g).enter(left))
+		require.Equal(t, quickPatience.burst, waits(), "who left was not turned away")
+		inside.Leave()
+	})
+}
+
+// A server that stands still for a while turns some away, who come again. When it
+// goes on, it can do what comes, though there is always somebody for whom the
+// patience of an overload is too short: an overload that feeds on its own
+// refusals would last for as long as they come.
+func TestAPauseEndsInNoOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const places, pause = 8, 2 * time.Second
+		g := NewGate(places, people, time.Now, nil)
+		began := time.Now()
+		chance := rand.New(rand.NewPCG(1, 2))
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		late := map[bool]int{} // whether they were refused, of those who asked long after the pause
+		ask := func(work time.Duration) bool {
+			ex, at := arrival(g), time.Since(began)
+			err := ex.enter(t.Context())
+			if at > 10*pause {
+				mu.Lock()
+				late[err != nil]++
+				mu.Unlock()
+			}
+			if err != nil {
+				return false
+			}
+			defer ex.Leave()
+			if in := time.Since(began); in < pause {
+				pass(pause - in)
+			}
+			pass(work)
+			return true
+		}
+		for time.Since(began) < 20*pause {
+			pass(time.Duration(chance.ExpFloat64() * float64(10*time.Millisecond))) // 100 a second
+			work := time.Duration(chance.ExpFloat64() * float64(60*time.Millisecond))
+			all.Go(func() {
+				for range 10 {
+					if ask(work) {
+						return
+					}
+					pass(time.Second)
+				}
+			})
+		}
+		all.Wait()
+		require.Greater(t, late[false], 1500)
+		require.Less(t, late[true], 10)
+	})
+}
+
+// A line that stands for too long is an overload, though everybody in
+// it gets a place in time.
+func TestAStandingLineIsAnOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const work = 100 * time.Millisecond
+		g := NewGate(1, people, time.Now, nil)
+		began := time.Now()
+		var all sync.WaitGroup
+		longest, refused := time.Duration(0), 0
+		var mu sync.Mutex
+		for range 8 { // each asks again as soon as it was served
+			all.Go(func() {
+				for time.Since(began) < 5*time.Second {
+					came, ex := time.Now(), arrival(g)
+					err := ex.enter(t.Context())
+					mu.Lock()
+					if err != nil {
+						refused++
+					} else if came.Sub(began) > 2*quickPatience.burst {
+						longest = max(longest, time.Since(came))
+					}
+					mu.Unlock()
+					pass(work)
+					ex.Leave()
+				}
+			})
+		}
+		all.Wait()
+		require.Positive(t, refused)
+		require.LessOrEqual(t, longest, quickPatience.overload)
+	})
+}
