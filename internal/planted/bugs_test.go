@@ -5,6 +5,7 @@ package planted_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -321,43 +322,79 @@ func (y *yard) pollForeignTasks(ctx context.Context) ([]string, error) {
 	return seen, nil
 }
 
-// workWhileTemporalDies hands work in while Temporal is on its way down, and
-// waits until nothing more can be on its way.
+// temporalHangs is longer than any call to Temporal takes, with its retries.
+const temporalHangs = 8 * time.Second
+
+// workWhileTemporalDies has everybody hand in what is the last event of a task
+// while Temporal hangs, which then dies of it: what a call had given it by then
+// is gone. It waits until nothing more can be on its way.
 func (y *yard) workWhileTemporalDies(ctx context.Context) ([]string, error) {
-	ids, err := y.create(ctx, y.ours, 40)
+	ids, err := y.create(ctx, y.ours, len(y.ours.people))
 	if err != nil {
 		return nil, err
 	}
-	y.Signal("temporal", syscall.SIGKILL)
-	g, gctx := errgroup.WithContext(ctx)
-	for _, p := range y.ours.people {
-		g.Go(func() error {
-			for {
-				c, err := p.claim(gctx, nil)
-				if err != nil || c == nil {
-					return err
-				}
-				if err := p.submit(gctx, c.ID); err != nil {
-					return err
-				}
-			}
-		})
+	held := make([]*claim, len(ids))
+	if err := y.eachPerson(ctx, func(ctx context.Context, i int, p *client) (err error) {
+		held[i], err = p.claim(ctx, object{"role": "contributor", "task_id": ids[i], "node": "solve"})
+		return err
+	}); err != nil {
+		return nil, err
 	}
-	if err := g.Wait(); err != nil {
+	if err := y.until(ctx, time.Minute, func() (bool, error) {
+		n, err := y.lagging(ctx, ids)
+		return n == 0, err
+	}); err != nil {
+		return nil, fmt.Errorf("the claims have no consequences: %w", err)
+	}
+	y.Signal("temporal", syscall.SIGSTOP)
+	hung := time.Now()
+	err = y.eachPerson(ctx, func(ctx context.Context, i int, p *client) error { return p.submit(ctx, held[i].ID) })
+	if err == nil {
+		err = wait(ctx, time.Until(hung.Add(temporalHangs)))
+	}
+	y.Signal("temporal", syscall.SIGKILL)
+	if err != nil {
 		return nil, err
 	}
 	// Three times the rest of broken, and all of it, if nothing is lost.
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
-		var open int
-		err := y.Store().Pool().QueryRow(ctx, `SELECT count(*) FROM tasks WHERE id = ANY ($1) AND applied_seq < seq`, ids).Scan(&open)
-		if err != nil || open == 0 || len(y.broken()["events-on-the-way"]) > 0 {
-			return nil, err
+	err = y.until(ctx, 20*time.Second, func() (bool, error) {
+		n, err := y.lagging(ctx, ids)
+		return err != nil || n == 0 || len(y.broken()["events-on-the-way"]) > 0, err
+	})
+	if errors.Is(err, errTooLate) {
+		return nil, nil
+	}
+	return nil, err
+}
+
+// lagging is how many of the tasks wait for their consequences.
+func (y *yard) lagging(ctx context.Context, ids []int64) (n int, err error) {
+	err = y.Store().Pool().QueryRow(ctx, `SELECT count(*) FROM tasks WHERE id = ANY ($1) AND applied_seq < seq`, ids).Scan(&n)
+	return n, err
+}
+
+// eachPerson has everybody do something at the same time.
+func (y *yard) eachPerson(ctx context.Context, do func(ctx context.Context, i int, p *client) error) error {
+	g, gctx := errgroup.WithContext(ctx)
+	for i, p := range y.ours.people {
+		g.Go(func() error { return do(gctx, i, p) })
+	}
+	return g.Wait()
+}
+
+var errTooLate = errors.New("not in time")
+
+// until waits for a condition, errTooLate when it does not come.
+func (y *yard) until(ctx context.Context, most time.Duration, met func() (bool, error)) error {
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		if ok, err := met(); err != nil || ok {
+			return err
 		}
 		if err := wait(ctx, 500*time.Millisecond); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return nil, nil
+	return errTooLate
 }
 
 func (y *yard) create(ctx context.Context, o *org, n int) ([]int64, error) {
