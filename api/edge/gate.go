@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/taskloom/taskloom/internal/fault"
@@ -39,15 +40,22 @@ const slowOperation = "slow"
 // its objective is seconds instead of milliseconds.
 func Slow() map[string]any { return map[string]any{slowOperation: true} }
 
-// NewGate makes a Gate with that many places for programs, as many for people,
-// whose paths begin with people, and a quarter as many for what takes long; 0 or
-// less is no gate at all. reg may be nil.
+// peopleShare of the places for programs there are for people, rounded down: they
+// wait for an answer as it comes, and so do not come as often.
+const (
+	peopleShare = 3
+	ofPrograms  = 4
+)
+
+// NewGate makes a Gate with that many places for programs, three quarters as many
+// for people, whose paths begin with people, and a quarter as many for what takes
+// long; 0 or less is no gate at all. reg may be nil.
 func NewGate(places int, people string, now func() time.Time, reg prometheus.Registerer) *Gate {
 	if places <= 0 {
 		return nil
 	}
 	g := &Gate{
-		programs: newLine(places, quickPatience, now), people: newLine(places, quickPatience, now),
+		programs: newLine(places, quickPatience, now), people: newLine(max(1, places*peopleShare/ofPrograms), quickPatience, now),
 		slow: newLine(max(1, places/slowShare), slowPatience, now), peoplePrefix: people,
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taskloom_http_overload_refused_total",
@@ -60,9 +68,13 @@ func NewGate(places int, people string, now func() time.Time, reg prometheus.Reg
 	return g
 }
 
-// quick is the line of a path unless it takes long.
-func (g *Gate) quick(path string) *line {
-	if strings.HasPrefix(path, g.peoplePrefix) {
+// line is where a request stands by what it says of itself: its path, and how
+// many bytes it announces (-1 when it does not), whatever comes then.
+func (g *Gate) line(path string, announced int64) *line {
+	switch {
+	case announced > slowBody:
+		return g.slow
+	case strings.HasPrefix(path, g.peoplePrefix):
 		return g.people
 	}
 	return g.programs
@@ -90,7 +102,7 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 	body := []byte(`{"error":"` + string(fault.Unavailable) + `","message":"` + turnedAway + `"}` + "\n")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		open := r.URL.Path == prefix+"v1/health" || r.URL.Path == prefix+"console/login" // they take no place
-		if open || !strings.HasPrefix(r.URL.Path, prefix) || !g.quick(r.URL.Path).full() {
+		if open || !strings.HasPrefix(r.URL.Path, prefix) || !g.line(r.URL.Path, r.ContentLength).full() {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -114,8 +126,8 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		ex := From(ctx.Context())
-		u := ctx.URL()
-		ex.gate, ex.line = g, g.quick(u.Path)
+		r, _ := humachi.Unwrap(ctx)
+		ex.gate, ex.line = g, g.line(r.URL.Path, r.ContentLength)
 		if ctx.Operation().Metadata[slowOperation] == true {
 			ex.line = g.slow
 		}

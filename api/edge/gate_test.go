@@ -66,12 +66,17 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		require.Equal(t, http.StatusOK, get("/api/console/login").Code)
 		require.Equal(t, http.StatusOK, get("/api/console/queues").Code, "programs keep no people out")
 		require.Equal(t, http.StatusOK, get("/healthz").Code)
+		large := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/workflows/1/tasks", http.NoBody)
+		large.ContentLength = slowBody + 1
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, large)
+		require.Equal(t, http.StatusOK, w.Code, "quick requests keep no large one out")
 		all.Wait()
 		for _, ex := range inside {
 			ex.Leave()
 		}
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code)
-		require.Equal(t, 7, reached)
+		require.Equal(t, 8, reached)
 	})
 }
 
@@ -182,8 +187,8 @@ func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 		for range 8 { // quick ones are let in beside them at once
 			require.NoError(t, arrival(g).enter(t.Context()))
 		}
-		for range 8 {
-			require.NoError(t, (&Exchange{gate: g, line: g.quick(people + "queues")}).enter(t.Context()))
+		for range 6 { // people have three quarters as many
+			require.NoError(t, (&Exchange{gate: g, line: g.line(people+"queues", 0)}).enter(t.Context()))
 		}
 		require.Zero(t, time.Since(began))
 		pass(time.Second) // of slow work
@@ -196,10 +201,15 @@ func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 	})
 }
 
-// A large body makes slow work of any request.
+// A large body makes slow work of any request, from its announcement on.
 func TestALargeBodyIsSlowWork(t *testing.T) {
 	t.Parallel()
 	g := NewGate(1, people, time.Now, nil)
+	for path, quick := range map[string]*line{"/api/v1/workflows/1/tasks": g.programs, people + "claims/1/submit": g.people} {
+		for announced, want := range map[int64]*line{-1: quick, 0: quick, slowBody: quick, slowBody + 1: g.slow} {
+			require.Same(t, want, g.line(path, announced), "%s, %d bytes", path, announced)
+		}
+	}
 	ex := arrival(g)
 	require.NoError(t, ex.enter(t.Context()))
 	ex.Leave()
