@@ -39,6 +39,8 @@ type UploadStore interface {
 	RingStuckUploads(ctx context.Context) (int, error)
 	TaskFilesToSweep(ctx context.Context, limit int) ([]store.TaskFileLeft, error)
 	SweptTaskFile(ctx context.Context, f store.TaskFileLeft) error
+	// StepsBehind is how long people wait for what follows from what they did.
+	StepsBehind(ctx context.Context) (time.Duration, error)
 }
 
 // Objects is what the ingestion needs of the object store.
@@ -75,11 +77,15 @@ type Uploads struct {
 
 	slots   chan struct{}
 	waiting atomic.Int32
+	turns   *fileTurns
 }
 
 // NewUploads makes the activities of a worker.
 func NewUploads(s UploadStore, o Objects, l archive.Limits) *Uploads {
-	return &Uploads{Store: s, Objects: o, Limits: l, slots: make(chan struct{}, UploadsAtOnce)}
+	return &Uploads{
+		Store: s, Objects: o, Limits: l,
+		slots: make(chan struct{}, UploadsAtOnce), turns: newFileTurns(s, UploadsAtOnce*filesAtOnce),
+	}
 }
 
 // enter takes one of the worker's slots. What finds none goes back to the task

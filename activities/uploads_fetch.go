@@ -21,8 +21,8 @@ import (
 	"github.com/taskloom/taskloom/internal/store"
 )
 
-// How many files are on their way at a time. Large ones fill the line by
-// themselves, and are slow to begin again.
+// How many files of an archive are on their way at a time, unless people wait.
+// Large ones fill the line by themselves, and are slow to begin again.
 const (
 	filesAtOnce = 16
 	largeBytes  = 64 << 20
@@ -76,9 +76,11 @@ func (b *batch) fetch(ctx context.Context) error {
 				large <- struct{}{}
 				defer func() { <-large }()
 			}
-			if going.Err() != nil {
-				return context.Cause(going)
+			leave, err := b.turns.enter(going)
+			if err != nil {
+				return err
 			}
+			defer leave()
 			return b.store(going, f)
 		})
 	}

@@ -38,7 +38,7 @@ type deployment struct {
 // back without the wait that real callers keep, and the refusals are most of what
 // is measured. The connections to Postgres remain the bound, as they are for the
 // floors.
-const manyAtOnce = "REQUESTS_AT_ONCE=96" // three quarters of them for people
+const manyAtOnce = "REQUESTS_AT_ONCE=64"
 
 // deploy prepares the processes for a database that is migrated, with settings
 // besides the usual ones.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/giveway"
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
@@ -48,7 +49,7 @@ func TestThePaceLearnsOnlyBesideBulkStarts(t *testing.T) {
 		require.True(t, p.due())
 		p.learn(0)
 		require.False(t, p.due())
-		pause(t.Context(), startsLearn)
+		pause(t.Context(), giveway.Every)
 		require.True(t, p.due())
 		p.took(nil)
 		require.False(t, p.due())

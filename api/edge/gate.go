@@ -40,22 +40,15 @@ const slowOperation = "slow"
 // its objective is seconds instead of milliseconds.
 func Slow() map[string]any { return map[string]any{slowOperation: true} }
 
-// peopleShare of the places for programs there are for people, rounded down: they
-// wait for an answer as it comes, and so do not come as often.
-const (
-	peopleShare = 3
-	ofPrograms  = 4
-)
-
-// NewGate makes a Gate with that many places for programs, three quarters as many
-// for people, whose paths begin with people, and a quarter as many for what takes
-// long; 0 or less is no gate at all. reg may be nil.
+// NewGate makes a Gate with that many places for programs, as many for people,
+// whose paths begin with people, and a quarter as many for what takes long; 0 or
+// less is no gate at all. reg may be nil.
 func NewGate(places int, people string, now func() time.Time, reg prometheus.Registerer) *Gate {
 	if places <= 0 {
 		return nil
 	}
 	g := &Gate{
-		programs: newLine(places, quickPatience, now), people: newLine(max(1, places*peopleShare/ofPrograms), quickPatience, now),
+		programs: newLine(places, quickPatience, now), people: newLine(places, quickPatience, now),
 		slow: newLine(max(1, places/slowShare), slowPatience, now), peoplePrefix: people,
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taskloom_http_overload_refused_total",

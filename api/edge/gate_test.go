@@ -187,7 +187,7 @@ func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 		for range 8 { // quick ones are let in beside them at once
 			require.NoError(t, arrival(g).enter(t.Context()))
 		}
-		for range 6 { // people have three quarters as many
+		for range 8 {
 			require.NoError(t, (&Exchange{gate: g, line: g.line(people+"queues", 0)}).enter(t.Context()))
 		}
 		require.Zero(t, time.Since(began))

@@ -1,0 +1,94 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/giveway"
+)
+
+// waits is people who wait for their steps.
+type waits struct {
+	behind time.Duration
+	err    error
+	asked  int
+}
+
+func (w *waits) StepsBehind(context.Context) (time.Duration, error) {
+	w.asked++
+	return w.behind, w.err
+}
+
+// While people wait, fewer and fewer files are on their way, but some are; when
+// nobody waits, they become more again, also while none comes to its end.
+func TestFilesGiveWayToPeople(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		people := &waits{}
+		turns := newFileTurns(people, 8)
+		var leaves []func()
+		enterAll := func() (n int) { // as many as there may be now
+			for {
+				soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				leave, err := turns.enter(soon)
+				cancel()
+				if err != nil {
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					return len(leaves)
+				}
+				leaves = append(leaves, leave)
+			}
+		}
+		leaveAll := func() {
+			for _, leave := range leaves {
+				leave()
+			}
+			leaves = nil
+		}
+		require.Equal(t, 8, enterAll())
+		require.Equal(t, 1, people.asked, "once for all of them")
+
+		people.behind = stepsWait + 1
+		for _, want := range []int{4, filesLeast, filesLeast} {
+			leaveAll()
+			<-time.After(giveway.Every) // of the bubble's clock
+			require.Equal(t, want, enterAll())
+		}
+		leaveAll()
+		people.err = errors.New("Postgres is away")
+		<-time.After(giveway.Every)
+		require.Equal(t, filesLeast, enterAll(), "as many as before")
+
+		people.behind, people.err = stepsWait, nil
+		leave, err := turns.enter(t.Context()) // none of the others leaves
+		require.NoError(t, err)
+		leave()
+		<-time.After(10 * giveway.Every)
+		require.Equal(t, filesLeast+2, enterAll(), "one more each time it learns")
+	})
+}
+
+// Who waits for a turn gets it as soon as another one leaves.
+func TestATurnIsPassedOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := newFileTurns(&waits{}, 1)
+		leave, err := turns.enter(t.Context())
+		require.NoError(t, err)
+		began := time.Now()
+		time.AfterFunc(time.Millisecond, leave)
+		leave, err = turns.enter(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, time.Millisecond, time.Since(began))
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = turns.enter(gone)
+		require.ErrorIs(t, err, context.Canceled)
+		leave()
+	})
+}

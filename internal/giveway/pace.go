@@ -1,0 +1,40 @@
+// Package giveway paces what nobody waits for by how long people wait for what
+// somebody does.
+package giveway
+
+import "time"
+
+// Every is how often a pace learns while there is work.
+const Every = 500 * time.Millisecond
+
+// Pace is how much is done at a time, or a second. It halves while people wait
+// for too long, and grows by one while they do not, as senders do in a network
+// (RFC 5681). It is for one goroutine at a time.
+type Pace struct {
+	least, most, now float64
+	within           time.Duration
+	learned          time.Time
+}
+
+// New makes a Pace between least, or most if that is less, and most, where it
+// begins. People wait for too long when it is longer than within.
+func New(least, most float64, within time.Duration) *Pace {
+	return &Pace{least: min(least, most), most: most, now: most, within: within}
+}
+
+// Now is the pace.
+func (p *Pace) Now() float64 { return p.now }
+
+// Due reports whether it is time to learn.
+func (p *Pace) Due() bool { return time.Since(p.learned) >= Every }
+
+// Learn is told how long people wait now, and returns the new pace.
+func (p *Pace) Learn(behind time.Duration) float64 {
+	p.learned = time.Now()
+	if behind > p.within {
+		p.now = max(p.least, p.now/2)
+	} else {
+		p.now = min(p.most, p.now+1)
+	}
+	return p.now
+}
