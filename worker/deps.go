@@ -29,11 +29,9 @@ type Store interface {
 
 // Outbox holds what Temporal must still be told.
 type Outbox interface {
-	// TakeOutbox leases up to n rows, of each task only the first: what it
-	// returns can be delivered in any order.
-	TakeOutbox(ctx context.Context, n int) ([]store.Delivery, error)
-	// TakeUrgentOutbox leaves out the bulk starts.
-	TakeUrgentOutbox(ctx context.Context, n int) ([]store.Delivery, error)
+	// TakeOutbox leases up to n rows that are at least as urgent as least, of each
+	// task only the first: what it returns can be delivered in any order.
+	TakeOutbox(ctx context.Context, n int, least store.Urgency) ([]store.Delivery, error)
 	// StepsBehind is how long people wait for what follows from what they did.
 	StepsBehind(ctx context.Context) (time.Duration, error)
 	DoneOutbox(ctx context.Context, ids []int64) error

@@ -13,12 +13,15 @@ import (
 )
 
 // The dispatcher works in lanes, so that one slow call does not hold up the
-// rest. Only the first lane takes bulk starts as well: what people do never
-// stands behind them here, and inside Temporal not behind more than eight. How
-// many starts there are a second is the business of startPace.
+// rest. Only the first lane takes bulk starts as well, and two take nothing but
+// what people handed in: that never stands behind anything else here, and inside
+// Temporal not behind more than eight starts and eight claims. How many starts
+// there are a second is the business of startPace.
+var lanes = [...]store.Urgency{store.UrgencyCreated, store.UrgencyClaimed, store.UrgencyHanded, store.UrgencyHanded}
+
 const (
-	lanes    = 4
-	laneTake = 50
+	// laneTake rows are taken at a time: nothing can go before them then.
+	laneTake = 16
 	laneWide = 8 // deliveries at once; all lanes: 32
 	// laneTime is how long after it was taken a row may still be sent: its lease
 	// ends after 12 s, and a call takes 5 s at most.
@@ -57,21 +60,18 @@ func newDispatcher(d Deps, b *gobreaker.CircuitBreaker[outcome], missed chan<- s
 // run delivers until ctx ends. What is under way then is settled first.
 func (d *dispatcher) run(ctx context.Context) {
 	var g errgroup.Group
-	for i := range lanes {
-		take := d.outbox.TakeUrgentOutbox
-		if i == 0 {
-			take = d.takeAll
-		}
-		g.Go(func() error { d.lane(ctx, take); return nil })
+	for _, least := range lanes {
+		g.Go(func() error { d.lane(ctx, least); return nil })
 	}
 	_ = g.Wait() // lanes end without an error
 }
 
-// taker leases rows of the outbox.
-type taker func(ctx context.Context, n int) ([]store.Delivery, error)
-
-// takeAll takes bulk starts too, as many as their pace allows.
-func (d *dispatcher) takeAll(ctx context.Context, n int) ([]store.Delivery, error) {
+// take leases rows for a lane. Of bulk starts it takes as many as their pace
+// allows.
+func (d *dispatcher) take(ctx context.Context, n int, least store.Urgency) ([]store.Delivery, error) {
+	if least < store.UrgencyCreated {
+		return d.outbox.TakeOutbox(ctx, n, least)
+	}
 	p := d.deliver.starts
 	if p.due() {
 		behind, err := d.outbox.StepsBehind(ctx)
@@ -80,12 +80,12 @@ func (d *dispatcher) takeAll(ctx context.Context, n int) ([]store.Delivery, erro
 		}
 		p.learn(behind)
 	}
-	batch, err := d.outbox.TakeOutbox(ctx, min(n, p.batch()))
+	batch, err := d.outbox.TakeOutbox(ctx, min(n, p.batch()), least)
 	p.took(batch)
 	return batch, err
 }
 
-func (d *dispatcher) lane(ctx context.Context, take taker) {
+func (d *dispatcher) lane(ctx context.Context, least store.Urgency) {
 	idle := pollSoon
 	for ctx.Err() == nil {
 		n := laneTake
@@ -97,7 +97,7 @@ func (d *dispatcher) lane(ctx context.Context, take taker) {
 			n = 1
 		case gobreaker.StateClosed:
 		}
-		batch, err := take(ctx, n)
+		batch, err := d.take(ctx, n, least)
 		switch {
 		case err != nil:
 			if ctx.Err() == nil {

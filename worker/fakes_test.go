@@ -60,12 +60,10 @@ func (f *fakeOutbox) taken() int {
 	return f.takes
 }
 
-func (f *fakeOutbox) TakeOutbox(_ context.Context, n int) ([]store.Delivery, error) {
-	return f.take(n, func(store.Delivery) bool { return true })
-}
-
-func (f *fakeOutbox) TakeUrgentOutbox(_ context.Context, n int) ([]store.Delivery, error) {
-	return f.take(n, func(r store.Delivery) bool { return !r.Bulk })
+func (f *fakeOutbox) TakeOutbox(_ context.Context, n int, least store.Urgency) ([]store.Delivery, error) {
+	return f.take(n, func(r store.Delivery) bool {
+		return least >= store.UrgencyCreated || !r.Bulk && (least >= store.UrgencyClaimed || r.Event.Kind != pipeline.EventClaim)
+	})
 }
 
 func (f *fakeOutbox) StepsBehind(context.Context) (time.Duration, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -49,8 +50,8 @@ var takeSQL = `
     INSERT INTO task_events (task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends)
     SELECT task_id, event_seq, 'claim', key, iteration, claimed_by, claim_id, lease_expires_at FROM n
 ), ob AS (
-    INSERT INTO outbox (topic, task_id, seq) SELECT 'task_event', task_id, event_seq FROM n
-), lift AS (` + fmt.Sprintf(liftSQL, "SELECT task_id FROM n") + `
+    INSERT INTO outbox (topic, task_id, seq, priority) SELECT 'task_event', task_id, event_seq, ` + strconv.Itoa(int(UrgencyClaimed)) + ` FROM n
+), lift AS (` + fmt.Sprintf(liftSQL, UrgencyClaimed, "SELECT task_id FROM n") + `
 )
 SELECT claim_id::text AS claim_id, org_id, pipeline_id, version_id, task_id, claimed_by, key, kind, iteration, lease_expires_at FROM n`
 

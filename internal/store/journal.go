@@ -63,8 +63,9 @@ func (t *lockedTask) journal(ctx context.Context, tx pgx.Tx, e pipeline.Event, r
 		t.ID, t.Seq, e.Kind, e.Node, e.Iteration, nullID(e.Actor), nullText(e.Claim), nullTime(e.LeaseEnds),
 		e.Outcome, e.Skipped, e.Returned, e.Reason)
 	if ring {
-		b.Queue(`INSERT INTO outbox (topic, task_id, seq) VALUES ('task_event', $1, $2)`, t.ID, t.Seq)
-		b.Queue(fmt.Sprintf(liftSQL, "$1"), t.ID)
+		urgency := urgencyOf(e.Kind)
+		b.Queue(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, $2, $3)`, t.ID, t.Seq, urgency)
+		b.Queue(fmt.Sprintf(liftSQL, urgency, "$1"), t.ID)
 	}
 	return t.Seq, tx.SendBatch(ctx, b).Close()
 }

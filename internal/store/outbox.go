@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"math"
 	"strings"
 	"time"
 
@@ -27,14 +26,32 @@ const (
 // consequences need some.
 const outboxLease = 12 * time.Second
 
-// startPriority lets the outbox rows of new tasks wait behind what people do;
-// urgent rows have a lower number.
-const startPriority = 9
+// Urgency is the priority of an outbox row: what waits longer has a higher one.
+type Urgency int16
 
-// liftSQL lets the start of a task that somebody works on (%s) go with what
-// people do: its run must begin before it can hear of them. A row that a
-// dispatcher has in its hands is on its way already.
-const liftSQL = `UPDATE outbox o SET priority = 0 FROM (SELECT id FROM outbox WHERE task_id IN (%s) AND priority = 9
+const (
+	// UrgencyHanded rows are what people handed in, and whatever else has consequences
+	// that somebody waits for: the next node.
+	UrgencyHanded Urgency = 0
+	// UrgencyClaimed rows are claims, and rings for tasks that lag. The run must hear of
+	// them, but who has claimed a node works on it now.
+	UrgencyClaimed Urgency = 5
+	// UrgencyCreated rows are the starts of new tasks, in bulk.
+	UrgencyCreated Urgency = 9
+)
+
+// urgencyOf is that of an event that is told to a run which is there.
+func urgencyOf(kind pipeline.EventKind) Urgency {
+	if kind == pipeline.EventClaim {
+		return UrgencyClaimed
+	}
+	return UrgencyHanded
+}
+
+// liftSQL makes all rows of a task (%[2]s) at least as urgent as one that comes
+// after them (%[1]d): its run must hear of them before. A row that a dispatcher
+// has in its hands is on its way already.
+const liftSQL = `UPDATE outbox o SET priority = %[1]d FROM (SELECT id FROM outbox WHERE task_id IN (%[2]s) AND priority > %[1]d
     FOR UPDATE SKIP LOCKED) waiting WHERE o.id = waiting.id`
 
 // Delivery is one outbox row with the event that it carries.
@@ -51,20 +68,11 @@ type Delivery struct {
 	CreatedAt time.Time
 }
 
-// TakeOutbox leases up to n rows that are due, people's commands before bulk
-// starts. Only the oldest row of each task is given out, so a task's events
+// TakeOutbox leases up to n rows that are due and at least as urgent as least,
+// the most urgent first. Only the oldest row of each task is given out, so a task's events
 // arrive in order however many dispatchers there are. A lease is in no index:
 // the rows that dispatchers have in their hands are few, and passed over.
-func (s *Store) TakeOutbox(ctx context.Context, n int) ([]Delivery, error) {
-	return s.takeOutbox(ctx, n, math.MaxInt16)
-}
-
-// TakeUrgentOutbox is TakeOutbox without the bulk starts.
-func (s *Store) TakeUrgentOutbox(ctx context.Context, n int) ([]Delivery, error) {
-	return s.takeOutbox(ctx, n, startPriority-1)
-}
-
-func (s *Store) takeOutbox(ctx context.Context, n, lowest int) ([]Delivery, error) {
+func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Delivery, error) {
 	rows, _ := s.pool.Query(ctx, `WITH due AS (
 			SELECT o.id FROM outbox o
 			WHERE o.next_attempt_at <= now() AND o.priority <= $3 AND (o.leased_until IS NULL OR o.leased_until <= now())
@@ -81,7 +89,7 @@ func (s *Store) takeOutbox(ctx context.Context, n, lowest int) ([]Delivery, erro
 			coalesce(e.reason, '')
 		FROM taken o JOIN tasks t ON t.id = o.task_id JOIN pipelines p ON p.id = t.pipeline_id
 		LEFT JOIN task_events e ON e.task_id = o.task_id AND e.seq = o.seq AND o.topic = 'task_event'
-		ORDER BY o.priority, o.id`, n, outboxLease, lowest, startPriority)
+		ORDER BY o.priority, o.id`, n, outboxLease, least, UrgencyCreated)
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
 		var d Delivery
 		var lease *time.Time

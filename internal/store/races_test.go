@@ -178,7 +178,7 @@ func TestWhatPeopleDoGoesBeforeBulkStarts(t *testing.T) {
 	m := b.member(b.Contributors[0])
 	_, err := b.Store.ClaimTask(ctx, m, pipeline.KindSubtask, ids[0], "solve")
 	require.NoError(t, err)
-	got, err := b.Store.TakeUrgentOutbox(ctx, 10)
+	got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyClaimed)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	require.Equal(t, ids[0], got[0].TaskID)
@@ -236,4 +236,33 @@ func TestOnlyTheSameHandInIsARepeat(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 	b.settle(id)
 	b.checked()
+}
+
+// Somebody waits for what follows from what was handed in, and nobody for what
+// follows from a claim: all that a task's run must hear of first goes along.
+func TestWhatIsHandedInGoesBeforeClaims(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	ids := b.create(2)
+	for i, id := range ids {
+		c, err := b.Store.ClaimTask(ctx, b.member(b.Contributors[i]), pipeline.KindSubtask, id, "solve")
+		require.NoError(t, err)
+		if id == ids[1] {
+			_, err = b.Store.Submit(ctx, b.Contributors[i], c.ID, raw(`{"answer":"42","sure":true}`))
+			require.NoError(t, err)
+		}
+	}
+	for _, want := range []pipeline.EventKind{pipeline.EventCreate, pipeline.EventClaim, pipeline.EventSubmit} {
+		got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyHanded)
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		require.Equal(t, ids[1], got[0].TaskID)
+		require.Equal(t, want, got[0].Event.Kind)
+		require.NoError(t, b.Store.DoneOutbox(ctx, []int64{got[0].ID}))
+	}
+	got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyClaimed)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	require.Equal(t, ids[0], got[0].TaskID)
 }

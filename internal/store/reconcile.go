@@ -56,7 +56,7 @@ func (s *Store) StillLagging(ctx context.Context, ids []int64) ([]int64, error) 
 // and with leases and time limits that ran out five minutes ago.
 func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]int64, error) {
 	rows, _ := s.pool.Query(ctx, `INSERT INTO outbox (topic, task_id, seq, priority)
-		SELECT 'task_sync', r.id, 0, 5 FROM (
+		SELECT 'task_sync', r.id, 0, $5 FROM (
 			(SELECT g.task_id AS id FROM task_lag g WHERE g.since < now() - $1::interval AND g.task_id <> ALL($4)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = g.task_id) ORDER BY g.since LIMIT $3)
 			UNION
@@ -69,7 +69,7 @@ func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]i
 			(SELECT n.task_id FROM task_nodes n WHERE n.sla_at < now() - $2::interval AND n.sla_at IS NOT NULL
 				AND n.status IN ('available', 'claimed') AND n.task_id <> ALL($4)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id) ORDER BY n.sla_at LIMIT $3)
-		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`, lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...)) // never NULL
+		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`, lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyClaimed)
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 

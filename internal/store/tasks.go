@@ -136,7 +136,7 @@ func (in CreateTasks) insert(ctx context.Context, tx pgx.Tx, d *pipeline.Definit
 	}
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"outbox"}, []string{"topic", "task_id", "seq", "priority"},
 		pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) {
-			return []any{"task_event", ids[i], int64(1), int16(startPriority)}, nil
+			return []any{"task_event", ids[i], int64(1), int16(UrgencyCreated)}, nil
 		}))
 	return ids, err
 }

@@ -100,7 +100,7 @@ const (
 func (s *Store) Vitals(ctx context.Context, within time.Duration) (Vitals, error) {
 	v := Vitals{Workers: map[string]QueueWorkers{}, Tasks: map[string]int64{}}
 	b := &pgx.Batch{}
-	b.Queue(vitalsOutboxSQL, VitalsLimit, startPriority).QueryRow(func(row pgx.Row) error {
+	b.Queue(vitalsOutboxSQL, VitalsLimit, UrgencyCreated).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&v.OutboxRows, &v.OutboxOldest, &v.UrgentOldest)
 	})
 	b.Queue(vitalsLagSQL, VitalsLimit).QueryRow(func(row pgx.Row) error {
