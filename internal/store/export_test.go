@@ -9,6 +9,9 @@ import (
 var (
 	PageSQL        = pageSQL
 	ClaimFreshSQL  = claimFreshSQL
+	TakeOutboxSQL  = takeOutboxSQL
+	KeepPlanSQL    = keepPlanSQL
+	LiftSQL        = liftSQL
 	ClaimLapsedSQL = claimLapsedSQL
 	ClaimTail      = claimTail
 	TaskOfClaim    = taskOfClaim

@@ -65,6 +65,7 @@ func (t *lockedTask) journal(ctx context.Context, tx pgx.Tx, e pipeline.Event, r
 	if ring {
 		urgency := urgencyOf(e.Kind)
 		b.Queue(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, $2, $3)`, t.ID, t.Seq, urgency)
+		b.Queue(byIndexSQL)
 		b.Queue(fmt.Sprintf(liftSQL, urgency, "$1"), t.ID)
 	}
 	return t.Seq, tx.SendBatch(ctx, b).Close()

@@ -51,8 +51,8 @@ func urgencyOf(kind pipeline.EventKind) Urgency {
 // liftSQL makes all rows of a task (%[2]s) at least as urgent as one that comes
 // after them (%[1]d): its run must hear of them before. A row that a dispatcher
 // has in its hands is on its way already.
-const liftSQL = `UPDATE outbox o SET priority = %[1]d FROM (SELECT id FROM outbox WHERE task_id IN (%[2]s) AND priority > %[1]d
-    FOR UPDATE SKIP LOCKED) waiting WHERE o.id = waiting.id`
+const liftSQL = `UPDATE outbox SET priority = %[1]d WHERE id = ANY (ARRAY(SELECT id FROM outbox
+    WHERE task_id IN (%[2]s) AND priority > %[1]d FOR UPDATE SKIP LOCKED))`
 
 // Delivery is one outbox row with the event that it carries.
 type Delivery struct {
@@ -68,12 +68,7 @@ type Delivery struct {
 	CreatedAt time.Time
 }
 
-// TakeOutbox leases up to n rows that are due and at least as urgent as least,
-// the most urgent first. Only the oldest row of each task is given out, so a task's events
-// arrive in order however many dispatchers there are. A lease is in no index:
-// the rows that dispatchers have in their hands are few, and passed over.
-func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Delivery, error) {
-	rows, _ := s.pool.Query(ctx, `WITH due AS (
+const takeOutboxSQL = `WITH due AS (
 			SELECT o.id FROM outbox o
 			WHERE o.next_attempt_at <= now() AND o.priority <= $3 AND (o.leased_until IS NULL OR o.leased_until <= now())
 				AND o.seq = (SELECT min(p.seq) FROM outbox p WHERE p.task_id = o.task_id)
@@ -89,17 +84,32 @@ func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Deliver
 			coalesce(e.reason, '')
 		FROM taken o JOIN tasks t ON t.id = o.task_id JOIN pipelines p ON p.id = t.pipeline_id
 		LEFT JOIN task_events e ON e.task_id = o.task_id AND e.seq = o.seq AND o.topic = 'task_event'
-		ORDER BY o.priority, o.id`, n, outboxLease, least, UrgencyCreated)
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Delivery, error) {
-		var d Delivery
-		var lease *time.Time
-		err := row.Scan(append([]any{
-			&d.ID, &d.Topic, &d.TaskID, &d.OrgID, &d.PipelineID, &d.PipelineName,
-			&d.Attempts, &d.Bulk, &d.CreatedAt,
-		}, eventFields(&d.Event, &lease)...)...)
-		d.Event.LeaseEnds = orZero(lease)
-		return d, err
+		ORDER BY o.priority, o.id`
+
+func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
+	var d Delivery
+	var lease *time.Time
+	err := row.Scan(append([]any{
+		&d.ID, &d.Topic, &d.TaskID, &d.OrgID, &d.PipelineID, &d.PipelineName,
+		&d.Attempts, &d.Bulk, &d.CreatedAt,
+	}, eventFields(&d.Event, &lease)...)...)
+	d.Event.LeaseEnds = orZero(lease)
+	return d, err
+}
+
+// TakeOutbox leases up to n rows that are due and at least as urgent as least,
+// the most urgent first. Only the oldest row of each task is given out, so a task's events
+// arrive in order however many dispatchers there are. A lease is in no index:
+// the rows that dispatchers have in their hands are few, and passed over.
+func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Delivery, error) {
+	b := &pgx.Batch{}
+	genericPlan(b)
+	var out []Delivery
+	b.Queue(takeOutboxSQL, n, outboxLease, least, UrgencyCreated).Query(func(rows pgx.Rows) (err error) {
+		out, err = pgx.CollectRows(rows, scanDelivery)
+		return err
 	})
+	err := s.pool.SendBatch(ctx, b).Close()
 	if planted.Enabled && planted.Is(planted.OutboxEarly) && err == nil {
 		err = s.takenEarly(ctx, out)
 	}
