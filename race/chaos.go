@@ -76,6 +76,9 @@ type havoc struct {
 	unknown  int
 	orphans  map[int64]bool // items of a killed worker that nobody has done in time
 	killedAt time.Time
+	// rescued is how long after that everything was done that was there then, or
+	// how long that was waited for.
+	rescued time.Duration
 
 	progress []progress // by mu
 
@@ -176,6 +179,10 @@ func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
 	if err != nil {
 		return err
 	}
+	rescued := make(chan error, 1)
+	if f.name == faultKill { // its items may be done long before all else is looked at
+		go func() { rescued <- h.awaitOrphans(ctx) }()
+	}
 	lasts := h.r.chaosPhase
 	if f.name == faultHeld {
 		lasts = h.r.chaosHeld
@@ -207,9 +214,15 @@ func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
 	}
 	h.s.Values[f.name+"_healed"] = ratio(after, baseline)
 	h.r.say("    %s: %.1f s to 90 %%, then %.0f %% of the baseline", f.says, took, 100*h.s.Values[f.name+"_healed"])
-	if f.name == "kill" {
-		return h.awaitOrphans(ctx)
+	if f.name != faultKill {
+		return nil
 	}
+	if err := <-rescued; err != nil {
+		return err
+	}
+	h.s.Values["rescue_s"] = h.rescued.Seconds()
+	h.s.Values["not_rescued"] = float64(len(h.orphans))
+	h.r.say("    %d items of the dead worker are left after %.0f s", len(h.orphans), h.rescued.Seconds())
 	return nil
 }
 
@@ -243,7 +256,8 @@ func (h *havoc) load(ctx context.Context) {
 }
 
 // awaitOrphans waits until everything that was there when the worker died is
-// done, and tells how long after its death that was.
+// done, or for as long as that is worth, and notes how long after its death that
+// was.
 func (h *havoc) awaitOrphans(ctx context.Context) error {
 	for {
 		done, err := h.done(ctx)
@@ -257,18 +271,19 @@ func (h *havoc) awaitOrphans(ctx context.Context) error {
 				left = append(left, n)
 			}
 		}
-		h.mu.Unlock()
 		waited := time.Since(h.killedAt)
-		if len(left) == 0 || waited > h.r.rescue {
-			h.s.Values["rescue_s"] = min(waited, h.r.rescue).Seconds()
-			h.s.Values["not_rescued"] = float64(len(left))
+		over := len(left) == 0 || waited > h.r.rescue
+		if over {
+			h.rescued = min(waited, h.r.rescue)
 			for _, n := range left {
 				h.orphans[n] = true
 			}
-			h.r.say("    %d items of the dead worker are left after %.0f s", len(left), waited.Seconds())
+		}
+		h.mu.Unlock()
+		if over {
 			return nil
 		}
-		if err := wait(ctx, 200*time.Millisecond); err != nil {
+		if err := wait(ctx, 500*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ type fault struct {
 }
 
 var faults = []fault{
-	{"kill", "a worker killed", killWorker},
+	{faultKill, "a worker killed", killWorker},
 	{"restart", "Postgres crashed", restartPostgres},
 	{"terminate", "backends terminated, 2/s", terminateBackends},
 	{"idle", "idle connections", openIdle},
@@ -30,6 +30,9 @@ var faults = []fault{
 // faultHeld is the fault that needs its time: what a snapshot keeps from being
 // removed grows as long as it is held.
 const faultHeld = "held"
+
+// faultKill is the fault that leaves items in dead hands.
+const faultKill = "kill"
 
 // killWorker is kill -9 of one of the two workers. Healing starts it again.
 func killWorker(_ context.Context, h *havoc) (func(context.Context) error, error) {

@@ -145,22 +145,61 @@ func (r *raceResult) table(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, " | noise |\n|---|%s---|\n", strings.Repeat("---|", len(r.Contenders)))
+	var zeros []string
 	for _, f := range r.Figures {
+		if f.None && r.allZero(f) {
+			zeros = append(zeros, f.Says)
+			continue
+		}
 		fmt.Fprintf(w, "| %s", f.Says)
 		for _, c := range r.Contenders {
 			fmt.Fprintf(w, " | %s", cell(f, c))
 		}
 		fmt.Fprintf(w, " | %s |\n", r.noise(f))
 	}
+	if len(zeros) > 0 {
+		fmt.Fprintf(w, "\n0 with everybody, as it should be: %s.\n", counted(zeros))
+	}
 	r.processes(w)
-	for _, line := range r.verdicts() {
-		fmt.Fprintf(w, "\n%s\n", line)
+	if lines := r.verdicts(); len(lines) > 0 {
+		fmt.Fprintf(w, "\n- %s\n", strings.Join(lines, "\n- "))
 	}
 	for _, c := range r.Contenders {
 		if c.Failure != "" {
 			fmt.Fprintf(w, "\n%s took no part, or not to the end: %s\n", c.Name, strings.SplitN(c.Failure, "\n", 2)[0])
 		}
 	}
+}
+
+// allZero reports whether nobody who tells of a figure had anything but 0.
+func (r *raceResult) allZero(f figure) bool {
+	for _, c := range r.Contenders {
+		if s := c.spread(f.Name); s.N > 0 && s.Max != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// counted names figures once that differ in what was done only, the part before
+// the colon.
+func counted(names []string) string {
+	var order []string
+	times := map[string]int{}
+	for _, name := range names {
+		if _, what, ok := strings.Cut(name, ": "); ok {
+			name = what
+		}
+		if times[name]++; times[name] == 1 {
+			order = append(order, name)
+		}
+	}
+	for i, name := range order {
+		if n := times[name]; n > 1 {
+			order[i] = fmt.Sprintf("%s (%d times)", name, n)
+		}
+	}
+	return strings.Join(order, "; ")
 }
 
 func rounds(n int) string {
