@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -87,7 +88,8 @@ func worseNoise(a, b map[string]float64) map[string]float64 {
 }
 
 // coarse is a run small enough to be kept with the sources: histograms have two
-// digits instead of three, a line each, and what bench wrote is left out.
+// digits instead of three, a line each, and what bench wrote is left out, as is
+// where the files of whoever ran it are.
 func (r *results) coarse() ([]byte, error) {
 	small := *r
 	small.Polls, small.Ingest = nil, nil
@@ -98,6 +100,11 @@ func (r *results) coarse() ([]byte, error) {
 	var copied results
 	if err := json.Unmarshal(doc, &copied); err != nil {
 		return nil, fmt.Errorf("copy results: %w", err)
+	}
+	for i, o := range copied.Options {
+		if filepath.IsAbs(o) {
+			copied.Options[i] = filepath.Base(o)
+		}
 	}
 	for _, x := range copied.Races {
 		x.NoiseSamples = withoutHistograms(x.NoiseSamples)
