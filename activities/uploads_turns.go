@@ -16,6 +16,8 @@ const (
 	stepsWait = 250 * time.Millisecond
 	// filesLeast are on their way however long people wait.
 	filesLeast = 2
+	// learnTime is how long Postgres may take to tell how long people wait.
+	learnTime = time.Second
 )
 
 // fileTurns decides how many files of all a worker's archives are on their way
@@ -59,21 +61,38 @@ func (t *fileTurns) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // take takes a turn, and returns nil, or what is closed when there may be one.
-// Where Postgres does not tell how long people wait, there are as many turns as
-// before.
 func (t *fileTurns) take(ctx context.Context) (freed <-chan struct{}) {
+	t.learn(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pace.Due() {
-		if behind, err := t.steps.StepsBehind(ctx); err == nil {
-			t.pace.Learn(behind)
-		}
-	}
 	if t.taken >= int(t.pace.Now()) {
 		return t.freed
 	}
 	t.taken++
 	return nil
+}
+
+// learn finds out how long people wait when it is time to, one caller for all.
+// Where Postgres does not tell, there are as many turns as before.
+func (t *fileTurns) learn(ctx context.Context) {
+	t.mu.Lock()
+	due := t.pace.Due()
+	if due {
+		t.pace.Asked()
+	}
+	t.mu.Unlock()
+	if !due {
+		return
+	}
+	soon, cancel := context.WithTimeout(ctx, learnTime)
+	defer cancel()
+	behind, err := t.steps.StepsBehind(soon)
+	if err != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pace.Learn(behind)
 }
 
 func (t *fileTurns) leave() {

@@ -62,7 +62,9 @@ func TestFilesGiveWayToPeople(t *testing.T) {
 		leaveAll()
 		people.err = errors.New("Postgres is away")
 		<-time.After(giveway.Every)
+		asked := people.asked
 		require.Equal(t, filesLeast, enterAll(), "as many as before")
+		require.Equal(t, asked+1, people.asked, "nobody asks again at once")
 
 		people.behind, people.err = stepsWait, nil
 		leave, err := turns.enter(t.Context()) // none of the others leaves

@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -179,9 +181,14 @@ func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
 	if err != nil {
 		return err
 	}
-	rescued := make(chan error, 1)
+	var watch errgroup.Group
+	watched, stop := context.WithCancel(ctx)
+	defer func() {
+		stop()
+		_ = watch.Wait() // where it matters it has been waited for
+	}()
 	if f.name == faultKill { // its items may be done long before all else is looked at
-		go func() { rescued <- h.awaitOrphans(ctx) }()
+		watch.Go(func() error { return h.awaitOrphans(watched) })
 	}
 	lasts := h.r.chaosPhase
 	if f.name == faultHeld {
@@ -217,7 +224,7 @@ func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
 	if f.name != faultKill {
 		return nil
 	}
-	if err := <-rescued; err != nil {
+	if err := watch.Wait(); err != nil {
 		return err
 	}
 	h.s.Values["rescue_s"] = h.rescued.Seconds()

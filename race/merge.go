@@ -102,7 +102,11 @@ func (r *results) coarse() ([]byte, error) {
 		return nil, fmt.Errorf("copy results: %w", err)
 	}
 	for i, o := range copied.Options {
-		if filepath.IsAbs(o) {
+		flag, value, joined := strings.Cut(o, "=")
+		switch {
+		case joined && filepath.IsAbs(value):
+			copied.Options[i] = flag + "=" + filepath.Base(value)
+		case filepath.IsAbs(o):
 			copied.Options[i] = filepath.Base(o)
 		}
 	}

@@ -287,10 +287,10 @@ func TestInUnit(t *testing.T) {
 // What is kept with the sources tells what was run, not where.
 func TestAKeptRunNamesNoPlaceOfAMachine(t *testing.T) {
 	t.Parallel()
-	r := &results{Options: []string{"-only", "flow", "-results", "/srv/runs/a.json", "-taskloom", "../bin/taskloom"}}
+	r := &results{Options: []string{"-only", "flow", "-results", "/srv/runs/a.json", "-taskloom", "../bin/taskloom", "-cache=/srv/cache"}}
 	doc, err := r.coarse()
 	require.NoError(t, err)
-	require.Contains(t, string(doc), `"-results","a.json","-taskloom","../bin/taskloom"`)
+	require.Contains(t, string(doc), `"-results","a.json","-taskloom","../bin/taskloom","-cache=cache"`)
 	require.NotContains(t, string(doc), "/srv")
 	require.Equal(t, "/srv/runs/a.json", r.Options[3], "the run itself stays as it is")
 }

@@ -158,7 +158,7 @@ func (r *raceResult) table(w io.Writer) {
 		fmt.Fprintf(w, " | %s |\n", r.noise(f))
 	}
 	if len(zeros) > 0 {
-		fmt.Fprintf(w, "\n0 with everybody, as it should be: %s.\n", counted(zeros))
+		fmt.Fprintf(w, "\n0, as it should be, with all of whom it was measured: %s.\n", counted(zeros))
 	}
 	r.processes(w)
 	if lines := r.verdicts(); len(lines) > 0 {
@@ -171,14 +171,17 @@ func (r *raceResult) table(w io.Writer) {
 	}
 }
 
-// allZero reports whether nobody who tells of a figure had anything but 0.
+// allZero reports whether a figure was measured and nobody had anything but 0.
 func (r *raceResult) allZero(f figure) bool {
+	measured := false
 	for _, c := range r.Contenders {
-		if s := c.spread(f.Name); s.N > 0 && s.Max != 0 {
+		s := c.spread(f.Name)
+		if s.N > 0 && s.Max != 0 {
 			return false
 		}
+		measured = measured || s.N > 0
 	}
-	return true
+	return measured
 }
 
 // counted names figures once that differ in what was done only, the part before

@@ -90,7 +90,8 @@ type Deps struct {
 	Rates    Rates
 	// ReconcileEvery is 15 s unless set.
 	ReconcileEvery time.Duration
-	// Wake may carry a hint that the outbox has new rows.
+	// Wake may carry a hint that the outbox has new rows, for one lane; the others
+	// find them when they look.
 	Wake <-chan struct{}
 }
 

@@ -14,9 +14,10 @@ import (
 
 // The dispatcher works in lanes, so that one slow call does not hold up the
 // rest. Only the first lane takes bulk starts as well, and two take nothing but
-// what people handed in: that never stands behind anything else here, and inside
-// Temporal not behind more than eight starts and eight claims. How many starts
-// there are a second is the business of startPace.
+// what people handed in: that waits for no lane that has something else, and
+// inside Temporal it is not behind more than sixteen claims and starts, of which
+// eight are bulk starts. How many of those there are a second is the business of
+// startPace.
 var lanes = [...]store.Urgency{store.UrgencyCreated, store.UrgencyClaimed, store.UrgencyHanded, store.UrgencyHanded}
 
 const (

@@ -54,14 +54,14 @@ func (rd *Reader) read(w http.ResponseWriter, r *http.Request, limit int64, chec
 	if err := checkContentType(r); err != nil {
 		return Body{}, err
 	}
+	ex := From(r.Context())
+	inside := ex.inside
+	ex.Leave() // before anything of the body is read, also of one that is refused
 	if r.ContentLength > limit {
 		discard(w, r, limit)
 		return Body{}, tooLarge(limit)
 	}
-	ex := From(r.Context())
 	ticket := rd.budget.open(ex.owner)
-	inside := ex.inside
-	ex.Leave()
 	data, err := readAll(w, r, limit, ticket)
 	if err == nil && inside {
 		err = ex.enterWith(r.Context(), len(data))

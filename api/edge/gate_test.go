@@ -219,3 +219,35 @@ func TestALargeBodyIsSlowWork(t *testing.T) {
 	ex.Leave()
 	require.True(t, g.slow.places.TryAcquire(1))
 }
+
+// onRead is a body of nothing that tells when somebody reads it.
+type onRead func()
+
+func (f onRead) Read([]byte) (int, error) {
+	f()
+	return 0, io.EOF
+}
+
+// What is read of a body that is too large, for its sender to see the answer,
+// keeps no place from others.
+func TestABodyThatIsRefusedHoldsNoPlace(t *testing.T) {
+	t.Parallel()
+	g := NewGate(4, people, time.Now, nil)
+	read := false
+	h := Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ex := From(r.Context())
+		ex.gate, ex.line = g, g.line(r.URL.Path, r.ContentLength)
+		require.NoError(t, ex.enter(r.Context()))
+		defer ex.Leave()
+		_, err := NewReader().Read(w, r, 1<<20)
+		require.ErrorContains(t, err, "larger than 1048576 bytes")
+	}))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/workflows/1/tasks", onRead(func() {
+		read = true
+		require.True(t, g.slow.places.TryAcquire(1), "the only place for slow work")
+		g.slow.places.Release(1)
+	}))
+	r.ContentLength = 1<<20 + 1
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	require.True(t, read)
+}

@@ -28,6 +28,10 @@ func (p *Pace) Now() float64 { return p.now }
 // Due reports whether it is time to learn.
 func (p *Pace) Due() bool { return time.Since(p.learned) >= Every }
 
+// Asked notes that somebody is finding out how long people wait: nobody else is
+// due to for a while, also when the answer does not come.
+func (p *Pace) Asked() { p.learned = time.Now() }
+
 // Learn is told how long people wait now, and returns the new pace.
 func (p *Pace) Learn(behind time.Duration) float64 {
 	p.learned = time.Now()

@@ -1,19 +1,31 @@
 package store
 
-import "github.com/jackc/pgx/v5"
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // byIndexSQL keeps Postgres from reading whole tables where there is an index,
 // up to the end of the transaction. The outbox and what else is mostly empty is
 // read whole by a plan that was made when there was nothing in it, and the plan
-// is kept while the table grows: a claim then read 2,500 rows of the outbox for
-// each of them, once Temporal had been away for a minute.
+// is kept while the table grows: a claim then read all 2,500 rows of the outbox for
+// each of them, where nobody took any out.
 const byIndexSQL = `SELECT set_config('enable_seqscan', 'off', true)`
+
+// execByIndex runs a statement that touches few rows by their keys.
+func (s *Store) execByIndex(ctx context.Context, sql string, args ...any) error {
+	b := &pgx.Batch{}
+	b.Queue(byIndexSQL)
+	b.Queue(sql, args...)
+	return translate(s.pool.SendBatch(ctx, b).Close())
+}
 
 // keepPlanSQL is byIndexSQL, and makes Postgres keep one plan of each statement.
 // By itself it takes plans for the values at hand to be better, and makes them
 // anew each time: for the large statements of the queue, whose plan is the same
 // for all values, that takes longer than to run them.
-const keepPlanSQL = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)`
+const keepPlanSQL = byIndexSQL + `, set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 // genericPlan has the statements behind it in a batch planned once, for all
 // values and for tables of any size.

@@ -98,9 +98,10 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 }
 
 // TakeOutbox leases up to n rows that are due and at least as urgent as least,
-// the most urgent first. Only the oldest row of each task is given out, so a task's events
-// arrive in order however many dispatchers there are. A lease is in no index:
-// the rows that dispatchers have in their hands are few, and passed over.
+// the most urgent first. Only the oldest row of each task is given out, so a
+// task's events arrive in order however many dispatchers there are. A lease is in
+// no index: the rows that dispatchers have in their hands are few, and passed
+// over.
 func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Delivery, error) {
 	b := &pgx.Batch{}
 	genericPlan(b)
@@ -118,21 +119,18 @@ func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Deliver
 
 // DoneOutbox deletes rows that Temporal has accepted.
 func (s *Store) DoneOutbox(ctx context.Context, ids []int64) error {
-	_, err := s.pool.Exec(ctx, `DELETE FROM outbox WHERE id = ANY($1)`, ids)
-	return translate(err)
+	return s.execByIndex(ctx, `DELETE FROM outbox WHERE id = ANY($1)`, ids)
 }
 
 // RetryOutbox lets a row wait before its next attempt and notes the cause.
 func (s *Store) RetryOutbox(ctx context.Context, id int64, in time.Duration, cause string) error {
-	_, err := s.pool.Exec(ctx, `UPDATE outbox SET next_attempt_at = now() + $2::interval, leased_until = NULL, last_error = left($3, 500) WHERE id = $1`,
+	return s.execByIndex(ctx, `UPDATE outbox SET next_attempt_at = now() + $2::interval, leased_until = NULL, last_error = left($3, 500) WHERE id = $1`,
 		id, in, strings.ReplaceAll(strings.ToValidUTF8(cause, "?"), "\x00", "?"))
-	return translate(err)
 }
 
 // GiveBackOutbox makes rows due at once, as if they had not been taken.
 func (s *Store) GiveBackOutbox(ctx context.Context, ids []int64) error {
-	_, err := s.pool.Exec(ctx, `UPDATE outbox SET leased_until = NULL, attempts = greatest(attempts - 1, 0) WHERE id = ANY($1)`, ids)
-	return translate(err)
+	return s.execByIndex(ctx, `UPDATE outbox SET leased_until = NULL, attempts = greatest(attempts - 1, 0) WHERE id = ANY($1)`, ids)
 }
 
 // behindMost is where StepsBehind stops looking: what lags for longer does so for
