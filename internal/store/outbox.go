@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
@@ -101,8 +102,12 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 // the most urgent first. Only the oldest row of each task is given out, so a
 // task's events arrive in order however many dispatchers there are. A lease is in
 // no index: the rows that dispatchers have in their hands are few, and passed
-// over.
+// over. Whoever takes bulk starts takes whatever there is: rows of a newer version
+// may wait for longer still.
 func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Delivery, error) {
+	if least == UrgencyCreated {
+		least = math.MaxInt16
+	}
 	b := &pgx.Batch{}
 	genericPlan(b)
 	var out []Delivery
