@@ -32,6 +32,8 @@ type Outbox interface {
 	// TakeOutbox leases up to n rows that are at least as urgent as least, of each
 	// task only the first: what it returns can be delivered in any order.
 	TakeOutbox(ctx context.Context, n int, least store.Urgency) ([]store.Delivery, error)
+	// TakeStarts leases up to n bulk starts.
+	TakeStarts(ctx context.Context, n int) ([]store.Delivery, error)
 	// StepsBehind is how long people wait for what follows from what they did.
 	StepsBehind(ctx context.Context) (time.Duration, error)
 	DoneOutbox(ctx context.Context, ids []int64) error

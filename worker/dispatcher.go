@@ -13,12 +13,11 @@ import (
 )
 
 // The dispatcher works in lanes, so that one slow call does not hold up the
-// rest. Only the first lane takes bulk starts as well, and two take nothing but
-// what people handed in: that waits for no lane that has something else, and
-// inside Temporal it is not behind more than sixteen claims and starts, of which
-// eight are bulk starts. How many of those there are a second is the business of
-// startPace.
-var lanes = [...]store.Urgency{store.UrgencyCreated, store.UrgencyClaimed, store.UrgencyHanded, store.UrgencyHanded}
+// rest. The first takes bulk starts and nothing else, so that neither they nor
+// what people do wait for each other; how many of them there are a second is the
+// business of startPace. The last takes only what people handed in, which waits
+// for no claims therefore.
+var lanes = [...]store.Urgency{store.UrgencyCreated, store.UrgencyClaimed, store.UrgencyClaimed, store.UrgencyHanded}
 
 const (
 	// laneTake rows are taken at a time: nothing can go before them then.
@@ -81,7 +80,7 @@ func (d *dispatcher) take(ctx context.Context, n int, least store.Urgency) ([]st
 		}
 		p.learn(behind)
 	}
-	batch, err := d.outbox.TakeOutbox(ctx, min(n, p.batch()), least)
+	batch, err := d.outbox.TakeStarts(ctx, min(n, p.batch()))
 	p.took(batch)
 	return batch, err
 }

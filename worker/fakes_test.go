@@ -66,6 +66,10 @@ func (f *fakeOutbox) TakeOutbox(_ context.Context, n int, least store.Urgency) (
 	})
 }
 
+func (f *fakeOutbox) TakeStarts(_ context.Context, n int) ([]store.Delivery, error) {
+	return f.take(n, func(r store.Delivery) bool { return r.Bulk })
+}
+
 func (f *fakeOutbox) StepsBehind(context.Context) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

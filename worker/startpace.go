@@ -15,8 +15,8 @@ const (
 	// peopleWait is how long people may wait for what follows from what they did:
 	// the objective for 95 of 100 submissions (docs/load.md).
 	peopleWait = 500 * time.Millisecond
-	// startsLeast a second are made however long people wait, if nothing more urgent
-	// is due: new tasks must begin, too, and a Temporal that is far away takes longer than peopleWait by itself.
+	// startsLeast a second are made however long people wait: new tasks must begin,
+	// too, and a Temporal that is far away takes longer than peopleWait by itself.
 	startsLeast = 5
 )
 

@@ -71,7 +71,7 @@ type Delivery struct {
 
 const takeOutboxSQL = `WITH due AS (
 			SELECT o.id FROM outbox o
-			WHERE o.next_attempt_at <= now() AND o.priority <= $3 AND (o.leased_until IS NULL OR o.leased_until <= now())
+			WHERE o.next_attempt_at <= now() AND o.priority BETWEEN $5 AND $3 AND (o.leased_until IS NULL OR o.leased_until <= now())
 				AND o.seq = (SELECT min(p.seq) FROM outbox p WHERE p.task_id = o.task_id)
 			ORDER BY o.priority, o.next_attempt_at, o.id LIMIT $1 FOR UPDATE OF o SKIP LOCKED
 		), taken AS (
@@ -108,10 +108,20 @@ func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Deliver
 	if least == UrgencyCreated {
 		least = math.MaxInt16
 	}
+	return s.takeOutbox(ctx, n, UrgencyHanded, least)
+}
+
+// TakeStarts is TakeOutbox of bulk starts alone: while people work there is
+// always something more urgent.
+func (s *Store) TakeStarts(ctx context.Context, n int) ([]Delivery, error) {
+	return s.takeOutbox(ctx, n, UrgencyCreated, math.MaxInt16)
+}
+
+func (s *Store) takeOutbox(ctx context.Context, n int, most, least Urgency) ([]Delivery, error) {
 	b := &pgx.Batch{}
 	genericPlan(b)
 	var out []Delivery
-	b.Queue(takeOutboxSQL, n, outboxLease, least, UrgencyCreated).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(takeOutboxSQL, n, outboxLease, least, UrgencyCreated, most).Query(func(rows pgx.Rows) (err error) {
 		out, err = pgx.CollectRows(rows, scanDelivery)
 		return err
 	})

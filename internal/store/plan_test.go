@@ -162,6 +162,8 @@ func TestPlansOfAnEmptyOutboxServeAFullOne(t *testing.T) {
 		got, err := one.TakeOutbox(ctx, 1, store.UrgencyHanded)
 		require.NoError(t, err)
 		require.Len(t, got, 1)
+		_, err = one.TakeStarts(ctx, 1)
+		require.NoError(t, err)
 		require.NoError(t, one.GiveBackOutbox(ctx, []int64{got[0].ID}))
 		require.NoError(t, one.RetryOutbox(ctx, got[0].ID, 0, "later"))
 		require.NoError(t, one.DoneOutbox(ctx, []int64{got[0].ID}))

@@ -269,4 +269,11 @@ func TestWhatIsHandedInGoesBeforeClaims(t *testing.T) {
 	got, err = b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
 	require.NoError(t, err)
 	require.Len(t, got, 1, "whatever is less urgent than anything known is not forgotten")
+	b.exec(`UPDATE outbox SET leased_until = NULL`)
+	late := b.create(1)[0]
+	b.exec(`UPDATE outbox SET priority = 0 WHERE task_id <> $1`, late)
+	got, err = b.Store.TakeStarts(ctx, 1)
+	require.NoError(t, err)
+	require.Len(t, got, 1, "starts have their turn whatever else is due")
+	require.Equal(t, late, got[0].TaskID)
 }
