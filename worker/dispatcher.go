@@ -86,12 +86,15 @@ func (d *dispatcher) take(ctx context.Context, n int, least store.Urgency) ([]st
 }
 
 func (d *dispatcher) lane(ctx context.Context, least store.Urgency) {
-	idle := pollSoon
+	idle, wake := pollSoon, d.wake
+	if least == store.UrgencyCreated {
+		wake = nil // a hint is for who takes what people wait for
+	}
 	for ctx.Err() == nil {
 		n := laneTake
 		switch d.breaker.State() {
 		case gobreaker.StateOpen:
-			rest(ctx, d.wake, pollLate)
+			rest(ctx, wake, pollLate)
 			continue
 		case gobreaker.StateHalfOpen:
 			n = 1
@@ -103,16 +106,16 @@ func (d *dispatcher) lane(ctx context.Context, least store.Urgency) {
 			if ctx.Err() == nil {
 				d.log.Warn("The outbox cannot be read; the dispatcher tries on.", "error", err)
 			}
-			rest(ctx, d.wake, storeDown)
+			rest(ctx, wake, storeDown)
 			continue
 		case len(batch) == 0:
-			rest(ctx, d.wake, idle)
+			rest(ctx, wake, idle)
 			idle = min(idle*2, pollLate)
 			continue
 		}
 		idle = pollSoon
 		if heldBack := d.batch(ctx, batch); heldBack {
-			rest(ctx, d.wake, pollLate)
+			rest(ctx, wake, pollLate)
 		}
 	}
 }

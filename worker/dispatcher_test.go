@@ -326,7 +326,7 @@ func TestAnIdleDispatcherLooksSeldomAndWakesAtOnce(t *testing.T) {
 		go b.serve(time.Minute)
 		pause(t.Context(), 10*time.Second)
 		require.Less(t, out.taken(), len(lanes)*80)
-		out.put(row(4, 2, pipeline.EventSubmit)) // which every lane takes
+		out.put(row(4, 2, pipeline.EventSubmit)) // which every lane that hears of it takes
 		wake <- struct{}{}
 		synctest.Wait()
 		require.Zero(t, out.left())

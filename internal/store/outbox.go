@@ -102,17 +102,14 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 // the most urgent first. Only the oldest row of each task is given out, so a
 // task's events arrive in order however many dispatchers there are. A lease is in
 // no index: the rows that dispatchers have in their hands are few, and passed
-// over. Whoever takes bulk starts takes whatever there is: rows of a newer version
-// may wait for longer still.
+// over.
 func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Delivery, error) {
-	if least == UrgencyCreated {
-		least = math.MaxInt16
-	}
 	return s.takeOutbox(ctx, n, UrgencyHanded, least)
 }
 
-// TakeStarts is TakeOutbox of bulk starts alone: while people work there is
-// always something more urgent.
+// TakeStarts is TakeOutbox of bulk starts alone, for while people work there is
+// always something more urgent, and of whatever waits for longer still, as rows of
+// a newer version may.
 func (s *Store) TakeStarts(ctx context.Context, n int) ([]Delivery, error) {
 	return s.takeOutbox(ctx, n, UrgencyCreated, math.MaxInt16)
 }

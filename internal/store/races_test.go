@@ -266,7 +266,7 @@ func TestWhatIsHandedInGoesBeforeClaims(t *testing.T) {
 	require.Len(t, got, 1)
 	require.Equal(t, ids[0], got[0].TaskID)
 	b.exec(`UPDATE outbox SET priority = 100, leased_until = NULL`)
-	got, err = b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
+	got, err = b.Store.TakeStarts(ctx, 10)
 	require.NoError(t, err)
 	require.Len(t, got, 1, "whatever is less urgent than anything known is not forgotten")
 	b.exec(`UPDATE outbox SET leased_until = NULL`)
