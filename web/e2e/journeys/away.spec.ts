@@ -5,7 +5,7 @@ test('a part of the app that cannot be fetched at first comes when the server is
   const { page, watched } = await as('pia');
   watched.expect(/net::ERR_FAILED/);
   const failed: string[] = [];
-  await page.route(/\/assets\/(TasksPage|List)-.*\.(js|css)$/, async (route) => {
+  await page.route(/\/assets\/TasksPage-.*\.(js|css)$/, async (route) => {
     const { pathname } = new URL(route.request().url());
     if (failed.includes(pathname)) return route.continue();
     failed.push(pathname);
