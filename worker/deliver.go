@@ -39,13 +39,14 @@ type deliverer struct {
 	tasks   taskReader
 	queue   string
 	signals *rate.Limiter
-	starts  *startPace
+	// calm paces the urgencies that give way to what somebody waits for.
+	calm map[store.Urgency]*calm
 }
 
 func newDeliverer(d Deps) deliverer {
 	return deliverer{
 		runs: d.Runs, tasks: d.Store, queue: d.TaskQueue,
-		signals: bucket(d.Rates.Signals), starts: newStartPace(d.Rates.Starts),
+		signals: bucket(d.Rates.Signals), calm: calmOf(d.Rates),
 	}
 }
 
@@ -86,8 +87,8 @@ func (d deliverer) row(ctx context.Context, row store.Delivery) (outcome, error)
 
 func (d deliverer) send(ctx context.Context, row store.Delivery, reuse enums.WorkflowIdReusePolicy) error {
 	wait := d.signals.Wait
-	if row.Bulk {
-		wait = d.starts.wait
+	if c := d.calm[row.Urgency]; c != nil {
+		wait = c.wait
 	}
 	if err := wait(ctx); err != nil {
 		return err

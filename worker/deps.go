@@ -29,14 +29,13 @@ type Store interface {
 
 // Outbox holds what Temporal must still be told.
 type Outbox interface {
-	// TakeOutbox leases up to n rows that are at least as urgent as least, of each
-	// task only the first: what it returns can be delivered in any order.
-	TakeOutbox(ctx context.Context, n int, least store.Urgency) ([]store.Delivery, error)
-	// TakeStarts leases up to n bulk starts.
-	TakeStarts(ctx context.Context, n int) ([]store.Delivery, error)
+	// TakeOutbox leases up to n rows of an urgency, of each task only the last: what
+	// it returns can be delivered in any order.
+	TakeOutbox(ctx context.Context, n int, u store.Urgency) ([]store.Delivery, error)
 	// StepsBehind is how long people wait for what follows from what they did.
 	StepsBehind(ctx context.Context) (time.Duration, error)
-	DoneOutbox(ctx context.Context, ids []int64) error
+	// DoneOutbox forgets rows, and those before them of the same tasks.
+	DoneOutbox(ctx context.Context, rows []store.Delivery) error
 	RetryOutbox(ctx context.Context, id int64, in time.Duration, cause string) error
 	GiveBackOutbox(ctx context.Context, ids []int64) error
 	LoadTask(ctx context.Context, taskID int64) (store.LoadedTask, error)
@@ -92,8 +91,8 @@ type Deps struct {
 	Rates    Rates
 	// ReconcileEvery is 15 s unless set.
 	ReconcileEvery time.Duration
-	// Wake may carry a hint that the outbox has new rows, for one lane; the others
-	// find them when they look.
+	// Wake may carry a hint that the outbox has new rows, for one of the lanes of
+	// what somebody waits for; the others find them when they look.
 	Wake <-chan struct{}
 }
 

@@ -12,15 +12,12 @@ import (
 	"github.com/taskloom/taskloom/internal/store"
 )
 
-// The dispatcher works in lanes, so that one slow call does not hold up the
-// rest. The first takes bulk starts and nothing else, so that neither they nor
-// what people do wait for each other; how many of them there are a second is the
-// business of startPace. The last takes only what people handed in, which waits
-// for no claims therefore.
-var lanes = [...]store.Urgency{store.UrgencyCreated, store.UrgencyClaimed, store.UrgencyClaimed, store.UrgencyHanded}
+// The dispatcher works in lanes, each of one urgency, so that one slow call does
+// not hold up the rest, and nothing waits for what is less urgent.
+var lanes = [...]store.Urgency{store.UrgencyHanded, store.UrgencyHanded, store.UrgencyClaimed, store.UrgencyCreated}
 
 const (
-	// laneTake rows are taken at a time: nothing can go before them then.
+	// laneTake rows are taken at a time, at most.
 	laneTake = 16
 	laneWide = 8 // deliveries at once; all lanes: 32
 	// laneTime is how long after it was taken a row may still be sent: its lease
@@ -36,8 +33,8 @@ const (
 	settleTimeout = 5 * time.Second
 )
 
-// dispatcher tells Temporal what Postgres has accepted: at least once, and per
-// task in the order of its journal.
+// dispatcher tells Temporal what Postgres has accepted, at least once: of each
+// task the last event, which makes the run read those before it.
 type dispatcher struct {
 	outbox  Outbox
 	deliver deliverer
@@ -60,34 +57,33 @@ func newDispatcher(d Deps, b *gobreaker.CircuitBreaker[outcome], missed chan<- s
 // run delivers until ctx ends. What is under way then is settled first.
 func (d *dispatcher) run(ctx context.Context) {
 	var g errgroup.Group
-	for _, least := range lanes {
-		g.Go(func() error { d.lane(ctx, least); return nil })
+	for _, u := range lanes {
+		g.Go(func() error { d.lane(ctx, u); return nil })
 	}
 	_ = g.Wait() // lanes end without an error
 }
 
-// take leases rows for a lane. Of bulk starts it takes as many as their pace
-// allows.
-func (d *dispatcher) take(ctx context.Context, n int, least store.Urgency) ([]store.Delivery, error) {
-	if least < store.UrgencyCreated {
-		return d.outbox.TakeOutbox(ctx, n, least)
+// take leases rows for a lane, of those that give way as many as they may be.
+func (d *dispatcher) take(ctx context.Context, n int, u store.Urgency) ([]store.Delivery, error) {
+	c := d.deliver.calm[u]
+	if c == nil {
+		return d.outbox.TakeOutbox(ctx, n, u)
 	}
-	p := d.deliver.starts
-	if p.due() {
+	if c.due() {
 		behind, err := d.outbox.StepsBehind(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p.learn(behind)
+		c.learn(behind)
 	}
-	batch, err := d.outbox.TakeStarts(ctx, min(n, p.batch()))
-	p.took(batch)
+	batch, err := d.outbox.TakeOutbox(ctx, min(n, c.batch()), u)
+	c.took(len(batch))
 	return batch, err
 }
 
-func (d *dispatcher) lane(ctx context.Context, least store.Urgency) {
+func (d *dispatcher) lane(ctx context.Context, u store.Urgency) {
 	idle, wake := pollSoon, d.wake
-	if least == store.UrgencyCreated {
+	if d.deliver.calm[u] != nil {
 		wake = nil // a hint is for who takes what people wait for
 	}
 	for ctx.Err() == nil {
@@ -100,7 +96,7 @@ func (d *dispatcher) lane(ctx context.Context, least store.Urgency) {
 			n = 1
 		case gobreaker.StateClosed:
 		}
-		batch, err := d.take(ctx, n, least)
+		batch, err := d.take(ctx, n, u)
 		switch {
 		case err != nil:
 			if ctx.Err() == nil {

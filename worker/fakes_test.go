@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -18,7 +17,7 @@ import (
 )
 
 // fakeOutbox keeps rows the way Postgres does: leased when taken, of each task
-// only the first.
+// only the last, which stands for all before it.
 type fakeOutbox struct {
 	mu     sync.Mutex
 	rows   []store.Delivery
@@ -60,48 +59,45 @@ func (f *fakeOutbox) taken() int {
 	return f.takes
 }
 
-func (f *fakeOutbox) TakeOutbox(_ context.Context, n int, least store.Urgency) ([]store.Delivery, error) {
-	return f.take(n, func(r store.Delivery) bool {
-		return least >= store.UrgencyCreated || !r.Bulk && (least >= store.UrgencyClaimed || r.Event.Kind != pipeline.EventClaim)
-	})
-}
-
-func (f *fakeOutbox) TakeStarts(_ context.Context, n int) ([]store.Delivery, error) {
-	return f.take(n, func(r store.Delivery) bool { return r.Bulk })
-}
-
 func (f *fakeOutbox) StepsBehind(context.Context) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.behind, f.down
 }
 
-func (f *fakeOutbox) take(n int, wanted func(store.Delivery) bool) ([]store.Delivery, error) {
+func (f *fakeOutbox) TakeOutbox(_ context.Context, n int, u store.Urgency) ([]store.Delivery, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.takes++
 	if f.down != nil {
 		return nil, f.down
 	}
-	slices.SortStableFunc(f.rows, func(a, b store.Delivery) int { return cmp.Compare(a.Event.Seq, b.Event.Seq) })
 	var out []store.Delivery
-	seen := map[int64]bool{}
 	for i := range f.rows {
 		r := &f.rows[i]
-		if wanted(*r) && !seen[r.TaskID] && !f.due[r.ID].After(time.Now()) && len(out) < n {
+		if r.Urgency == u && !f.covered(*r) && !f.due[r.ID].After(time.Now()) && len(out) < n {
 			r.Attempts++
 			f.due[r.ID] = time.Now().Add(12 * time.Second)
 			out = append(out, *r)
 		}
-		seen[r.TaskID] = true
 	}
 	return out, nil
 }
 
-func (f *fakeOutbox) DoneOutbox(ctx context.Context, ids []int64) error {
+func (f *fakeOutbox) covered(r store.Delivery) bool {
+	return r.Event.Seq > 0 && slices.ContainsFunc(f.rows, func(o store.Delivery) bool {
+		return o.TaskID == r.TaskID && o.Event.Seq > r.Event.Seq && o.Urgency <= r.Urgency
+	})
+}
+
+func (f *fakeOutbox) DoneOutbox(ctx context.Context, rows []store.Delivery) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.rows = slices.DeleteFunc(f.rows, func(r store.Delivery) bool { return slices.Contains(ids, r.ID) })
+	for _, d := range rows {
+		f.rows = slices.DeleteFunc(f.rows, func(r store.Delivery) bool {
+			return r.TaskID == d.TaskID && min(d.Event.Seq, 1) <= r.Event.Seq && r.Event.Seq <= d.Event.Seq
+		})
+	}
 	return ctx.Err()
 }
 

@@ -62,14 +62,15 @@ func judge(ctx context.Context, out outcome, err error) result {
 func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results []result) (anyHeldBack bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	var done, back []int64
+	var done []store.Delivery
+	var back []int64
 	var failed []error
 	for i, r := range results {
 		row := batch[i]
 		d.metrics.deliveries.WithLabelValues(string(r.outcome)).Inc()
 		switch r.outcome {
 		case delivered, settled, restarted:
-			done = append(done, row.ID)
+			done = append(done, row)
 			d.metrics.delay.WithLabelValues(delayOf(row)).Observe(max(0, time.Since(row.CreatedAt).Seconds()))
 		case heldBack:
 			back = append(back, row.ID)

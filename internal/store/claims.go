@@ -51,7 +51,6 @@ var takeSQL = `
     SELECT task_id, event_seq, 'claim', key, iteration, claimed_by, claim_id, lease_expires_at FROM n
 ), ob AS (
     INSERT INTO outbox (topic, task_id, seq, priority) SELECT 'task_event', task_id, event_seq, ` + strconv.Itoa(int(UrgencyClaimed)) + ` FROM n
-), lift AS (` + fmt.Sprintf(liftSQL, UrgencyClaimed, "SELECT task_id FROM n") + `
 )
 SELECT claim_id::text AS claim_id, org_id, pipeline_id, version_id, task_id, claimed_by, key, kind, iteration, lease_expires_at FROM n`
 

@@ -21,15 +21,11 @@ func TestAClockThatSteppedBackHoldsNothingUp(t *testing.T) {
 	b.exec(future, ids[2], "5 minutes", 9)
 	b.exec(`UPDATE outbox SET leased_until = now() + interval '10 minutes', attempts = 1 WHERE task_id = $1`, ids[3])
 	b.exec(`UPDATE outbox SET leased_until = now() + interval '11 seconds', attempts = 1 WHERE task_id = $1`, ids[4])
-	got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
-	require.NoError(t, err)
-	require.Empty(t, got)
-	_, err = b.Store.Reconcile(ctx, 100)
-	require.NoError(t, err)
-	got, err = b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
+	require.Empty(t, b.take(store.UrgencyCreated))
+	_, err := b.Store.Reconcile(ctx, 100)
 	require.NoError(t, err)
 	var due []int64
-	for _, d := range got {
+	for _, d := range b.take(store.UrgencyCreated) {
 		due = append(due, d.TaskID)
 	}
 	require.ElementsMatch(t, []int64{ids[0], ids[1], ids[3]}, due)

@@ -11,7 +11,6 @@ var (
 	ClaimFreshSQL  = claimFreshSQL
 	TakeOutboxSQL  = takeOutboxSQL
 	KeepPlanSQL    = keepPlanSQL
-	LiftSQL        = liftSQL
 	ClaimLapsedSQL = claimLapsedSQL
 	ClaimTail      = claimTail
 	TaskOfClaim    = taskOfClaim

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -63,10 +62,7 @@ func (t *lockedTask) journal(ctx context.Context, tx pgx.Tx, e pipeline.Event, r
 		t.ID, t.Seq, e.Kind, e.Node, e.Iteration, nullID(e.Actor), nullText(e.Claim), nullTime(e.LeaseEnds),
 		e.Outcome, e.Skipped, e.Returned, e.Reason)
 	if ring {
-		urgency := urgencyOf(e.Kind)
-		b.Queue(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, $2, $3)`, t.ID, t.Seq, urgency)
-		b.Queue(byIndexSQL)
-		b.Queue(fmt.Sprintf(liftSQL, urgency, "$1"), t.ID)
+		b.Queue(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, $2, $3)`, t.ID, t.Seq, urgencyOf(e.Kind))
 	}
 	return t.Seq, tx.SendBatch(ctx, b).Close()
 }

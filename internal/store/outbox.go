@@ -37,7 +37,7 @@ const (
 	// UrgencyClaimed rows are claims, and rings for tasks that lag. The run must hear of
 	// them, but who has claimed a node works on it now.
 	UrgencyClaimed Urgency = 5
-	// UrgencyCreated rows are the starts of new tasks, in bulk.
+	// UrgencyCreated rows are the starts of new tasks.
 	UrgencyCreated Urgency = 9
 )
 
@@ -49,11 +49,17 @@ func urgencyOf(kind pipeline.EventKind) Urgency {
 	return UrgencyHanded
 }
 
-// liftSQL makes all rows of a task (%[2]s) at least as urgent as one that comes
-// after them (%[1]d): its run must hear of them before. A row that a dispatcher
-// has in its hands is on its way already.
-const liftSQL = `UPDATE outbox SET priority = %[1]d WHERE id = ANY (ARRAY(SELECT id FROM outbox
-    WHERE task_id IN (%[2]s) AND priority > %[1]d FOR UPDATE SKIP LOCKED))`
+// last is the highest priority that goes with the urgency: rows of a newer version
+// may have one in between, or one that waits for longer still.
+func (u Urgency) last() Urgency {
+	switch {
+	case u < UrgencyClaimed:
+		return UrgencyClaimed - 1
+	case u < UrgencyCreated:
+		return UrgencyCreated - 1
+	}
+	return math.MaxInt16
+}
 
 // Delivery is one outbox row with the event that it carries.
 type Delivery struct {
@@ -62,25 +68,30 @@ type Delivery struct {
 	TaskID, OrgID, PipelineID int64
 	PipelineName              string
 	Attempts                  int
-	// Bulk marks the start of a new task, which waits for what people do.
-	Bulk bool
+	Urgency                   Urgency
 	// Event is empty for TopicSync.
 	Event     pipeline.Event
 	CreatedAt time.Time
 }
 
+// coveredSQL is for rows o that need not be told: a later one of their task is at
+// least as urgent, and what a run hears of it makes it read all before it in the
+// journal. A nudge, which has no number, is told by itself. It is an aggregate with
+// a filter, so that the planner looks at the rows of the one task only.
+const coveredSQL = `o.seq > 0 AND (SELECT count(*) FILTER (WHERE p.priority <= o.priority) FROM outbox p WHERE p.task_id = o.task_id AND p.seq > o.seq) > 0`
+
 const takeOutboxSQL = `WITH due AS (
 			SELECT o.id FROM outbox o
-			WHERE o.next_attempt_at <= now() AND o.priority BETWEEN $5 AND $3 AND (o.leased_until IS NULL OR o.leased_until <= now())
-				AND o.seq = (SELECT min(p.seq) FROM outbox p WHERE p.task_id = o.task_id)
+			WHERE o.next_attempt_at <= now() AND o.priority BETWEEN $3 AND $4 AND (o.leased_until IS NULL OR o.leased_until <= now())
+				AND NOT (` + coveredSQL + `)
 			ORDER BY o.priority, o.next_attempt_at, o.id LIMIT $1 FOR UPDATE OF o SKIP LOCKED
 		), taken AS (
 			UPDATE outbox o SET leased_until = now() + $2::interval, attempts = o.attempts + 1
-			FROM due WHERE o.id = due.id
+			WHERE o.id = ANY (ARRAY(SELECT id FROM due))
 			RETURNING o.id, o.topic, o.task_id, o.seq, o.priority, o.attempts, o.created_at
 		)
 		SELECT o.id, o.topic, o.task_id, t.org_id, t.pipeline_id, p.name,
-			o.attempts, o.priority >= $4, o.created_at, coalesce(e.seq, 0), coalesce(e.kind, ''), coalesce(e.node_key, ''), coalesce(e.iteration, 0),
+			o.attempts, $3::smallint, o.created_at, coalesce(e.seq, 0), coalesce(e.kind, ''), coalesce(e.node_key, ''), coalesce(e.iteration, 0),
 			coalesce(e.actor, 0), coalesce(e.claim_id::text, ''), e.lease_ends, coalesce(e.outcome, ''), e.skipped, e.returned,
 			coalesce(e.reason, '')
 		FROM taken o JOIN tasks t ON t.id = o.task_id JOIN pipelines p ON p.id = t.pipeline_id
@@ -92,46 +103,43 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 	var lease *time.Time
 	err := row.Scan(append([]any{
 		&d.ID, &d.Topic, &d.TaskID, &d.OrgID, &d.PipelineID, &d.PipelineName,
-		&d.Attempts, &d.Bulk, &d.CreatedAt,
+		&d.Attempts, &d.Urgency, &d.CreatedAt,
 	}, eventFields(&d.Event, &lease)...)...)
 	d.Event.LeaseEnds = orZero(lease)
 	return d, err
 }
 
-// TakeOutbox leases up to n rows that are due and at least as urgent as least,
-// the most urgent first. Only the oldest row of each task is given out, so a
-// task's events arrive in order however many dispatchers there are. A lease is in
-// no index: the rows that dispatchers have in their hands are few, and passed
-// over.
-func (s *Store) TakeOutbox(ctx context.Context, n int, least Urgency) ([]Delivery, error) {
-	return s.takeOutbox(ctx, n, UrgencyHanded, least)
-}
-
-// TakeStarts is TakeOutbox of bulk starts alone, for while people work there is
-// always something more urgent, and of whatever waits for longer still, as rows of
-// a newer version may.
-func (s *Store) TakeStarts(ctx context.Context, n int) ([]Delivery, error) {
-	return s.takeOutbox(ctx, n, UrgencyCreated, math.MaxInt16)
-}
-
-func (s *Store) takeOutbox(ctx context.Context, n int, most, least Urgency) ([]Delivery, error) {
+// TakeOutbox leases up to n rows of an urgency that are due. Of each task it is the
+// latest, which stands for those before it, whoever has them in their hands: a run
+// takes events in any order and applies them in the journal's. A lease is in no
+// index: the rows that dispatchers have in their hands are few, and passed over.
+func (s *Store) TakeOutbox(ctx context.Context, n int, u Urgency) ([]Delivery, error) {
 	b := &pgx.Batch{}
 	genericPlan(b)
 	var out []Delivery
-	b.Queue(takeOutboxSQL, n, outboxLease, least, UrgencyCreated, most).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(takeOutboxSQL, n, outboxLease, u, u.last()).Query(func(rows pgx.Rows) (err error) {
 		out, err = pgx.CollectRows(rows, scanDelivery)
 		return err
 	})
 	err := s.pool.SendBatch(ctx, b).Close()
 	if planted.Enabled && planted.Is(planted.OutboxEarly) && err == nil {
-		err = s.takenEarly(ctx, out)
+		err = s.DoneOutbox(ctx, out)
 	}
 	return out, translate(err)
 }
 
-// DoneOutbox deletes rows that Temporal has accepted.
-func (s *Store) DoneOutbox(ctx context.Context, ids []int64) error {
-	return s.execByIndex(ctx, `DELETE FROM outbox WHERE id = ANY($1)`, ids)
+// DoneOutbox deletes rows that Temporal has accepted, and those that they stand
+// for. What somebody else has locked is passed over: they delete it, or deliver it
+// once more.
+func (s *Store) DoneOutbox(ctx context.Context, rows []Delivery) error {
+	tasks, seqs := make([]int64, len(rows)), make([]int64, len(rows))
+	for i, d := range rows {
+		tasks[i], seqs[i] = d.TaskID, d.Event.Seq
+	}
+	return s.execByIndex(ctx, `DELETE FROM outbox WHERE id = ANY (ARRAY(
+			SELECT o.id FROM unnest($1::bigint[], $2::bigint[]) AS done(task_id, seq) CROSS JOIN LATERAL (
+				SELECT id FROM outbox WHERE task_id = done.task_id AND seq BETWEEN least(done.seq, 1) AND done.seq FOR UPDATE SKIP LOCKED) o))`,
+		tasks, seqs)
 }
 
 // RetryOutbox lets a row wait before its next attempt and notes the cause.
@@ -149,12 +157,17 @@ func (s *Store) GiveBackOutbox(ctx context.Context, ids []int64) error {
 // a reason of its own, and is the reconciler's.
 const behindMost = 10 * time.Second
 
-// StepsBehind is how long the consequences of what people did have been waited
-// for: the longest of those waits that last now, 0 when there are none.
+// StepsBehind is how long the consequences of what people handed in have been
+// waited for: the longest of those waits that last now, 0 when there are none.
+// Nobody waits for a run that is to be told of nothing but a claim.
 func (s *Store) StepsBehind(ctx context.Context) (time.Duration, error) {
 	var behind time.Duration
-	err := s.pool.QueryRow(ctx, `SELECT coalesce(now() - min(since), interval '0') FROM task_lag WHERE since > now() - $1::interval`,
-		behindMost).Scan(&behind)
+	b := &pgx.Batch{}
+	genericPlan(b)
+	b.Queue(`SELECT coalesce(now() - min(g.since), interval '0') FROM task_lag g WHERE g.since > now() - $1::interval
+			AND (SELECT count(*) = 0 OR count(*) FILTER (WHERE o.priority < $2) > 0 FROM outbox o WHERE o.task_id = g.task_id)`, behindMost, UrgencyClaimed).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&behind) })
+	err := s.pool.SendBatch(ctx, b).Close()
 	return max(0, behind), translate(err)
 }
 

@@ -4,13 +4,49 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
-func TestOutboxKeepsATasksOrder(t *testing.T) {
+// A run reads in the journal what it was not told: of a task's events the last
+// one is told, for all of them.
+func TestTheLastRowOfATaskStandsForAll(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
+	require.Empty(t, b.take(store.UrgencyCreated), "the claim stands for the start")
+	told := b.take(store.UrgencyClaimed)
+	require.Len(t, told, 1)
+	require.Equal(t, pipeline.EventClaim, told[0].Event.Kind)
+
+	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
+	require.NoError(t, err)
+	got := b.take(store.UrgencyHanded)
+	require.Len(t, got, 1, "it waits for nothing that another dispatcher has in its hands")
+	require.Equal(t, id, got[0].TaskID)
+	require.Equal(t, pipeline.EventSubmit, got[0].Event.Kind)
+	require.Equal(t, int64(3), got[0].Event.Seq)
+
+	require.NoError(t, b.Store.DoneOutbox(ctx, told))
+	require.Equal(t, []int64{3}, b.outboxOf(id), "what came after is still to be told")
+	b.exec(`INSERT INTO outbox (topic, task_id, seq) VALUES ('task_sync', $1, 0)`, id)
+	nudge := b.take(store.UrgencyHanded)
+	require.Len(t, nudge, 1, "a nudge is told by itself")
+	require.Equal(t, store.TopicSync, nudge[0].Topic)
+	require.NoError(t, b.Store.DoneOutbox(ctx, got))
+	require.Equal(t, []int64{0}, b.outboxOf(id), "no event stands for it")
+	require.NoError(t, b.Store.DoneOutbox(ctx, nudge))
+	require.Empty(t, b.outboxOf(id))
+}
+
+// What is less urgent waits by itself, however late it came: of two nodes side by
+// side one is handed in before the other one is claimed.
+func TestALaterClaimDoesNotHoldUpWhatWasHandedIn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := t.Context()
@@ -18,17 +54,53 @@ func TestOutboxKeepsATasksOrder(t *testing.T) {
 	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
 	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
 	require.NoError(t, err)
-	for _, want := range []pipeline.EventKind{pipeline.EventCreate, pipeline.EventClaim, pipeline.EventSubmit} {
-		got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
-		require.NoError(t, err)
-		require.Len(t, got, 1, "only the oldest row of a task")
-		require.Equal(t, want, got[0].Event.Kind)
-		require.Equal(t, id, got[0].TaskID)
-		none, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
-		require.NoError(t, err)
-		require.Empty(t, none, "while it is under way the next one waits")
-		require.NoError(t, b.Store.DoneOutbox(ctx, []int64{got[0].ID}))
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, 4, $2)`, id, store.UrgencyClaimed)
+	got := b.take(store.UrgencyHanded)
+	require.Len(t, got, 1)
+	require.Equal(t, pipeline.EventSubmit, got[0].Event.Kind)
+	require.NoError(t, b.Store.DoneOutbox(ctx, got))
+	require.Equal(t, []int64{4}, b.outboxOf(id))
+	require.Len(t, b.take(store.UrgencyClaimed), 1)
+}
+
+// Several dispatchers are done with rows of one task at a time, each with what its
+// own stands for: none waits for the others.
+func TestWhoIsDoneWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	start := b.take(store.UrgencyCreated)
+	b.claim(b.Contributors[0], pipeline.KindSubtask)
+	claim := b.take(store.UrgencyClaimed)
+	other, err := b.Store.Pool().Begin(ctx)
+	require.NoError(t, err)
+	defer other.Rollback(ctx)
+	_, err = other.Exec(ctx, `DELETE FROM outbox WHERE id = $1`, start[0].ID)
+	require.NoError(t, err)
+	require.NoError(t, b.Store.DoneOutbox(ctx, claim))
+	require.NoError(t, other.Commit(ctx))
+	require.Empty(t, b.outboxOf(id))
+}
+
+// take leases what is due of an urgency.
+func (b *bench) take(u store.Urgency) []store.Delivery {
+	b.t.Helper()
+	got, err := b.Store.TakeOutbox(b.t.Context(), 10, u)
+	require.NoError(b.t, err)
+	for _, d := range got {
+		require.Equal(b.t, u, d.Urgency)
 	}
+	return got
+}
+
+// outboxOf are the numbers of the task's events that are to be told.
+func (b *bench) outboxOf(task int64) []int64 {
+	b.t.Helper()
+	rows, _ := b.Store.Pool().Query(b.t.Context(), `SELECT seq FROM outbox WHERE task_id = $1 ORDER BY seq`, task)
+	seqs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	require.NoError(b.t, err)
+	return seqs
 }
 
 // What a dispatcher had in its hands when it died is delivered by another one,
@@ -37,14 +109,11 @@ func TestOutboxKeepsATasksOrder(t *testing.T) {
 func TestWhatADeadDispatcherTookIsDueSoon(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	ctx := t.Context()
 	b.create(1)
-	got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
-	require.NoError(t, err)
+	got := b.take(store.UrgencyCreated)
 	require.Len(t, got, 1)
 	b.exec(`UPDATE outbox SET leased_until = leased_until - interval '20 seconds'`)
-	again, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
-	require.NoError(t, err)
+	again := b.take(store.UrgencyCreated)
 	require.Len(t, again, 1)
 	require.Equal(t, got[0].ID, again[0].ID)
 }
@@ -70,36 +139,41 @@ func TestReconcileRingsWhatLags(t *testing.T) {
 	still, err := b.Store.StillLagging(ctx, ids)
 	require.NoError(t, err)
 	require.Equal(t, []int64{ids[0]}, still)
-	got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
-	require.NoError(t, err)
+	got := b.take(store.UrgencyClaimed)
 	require.Len(t, got, 2)
 	for _, d := range got {
 		require.Equal(t, store.TopicSync, d.Topic)
 	}
 }
 
-// The run of a task that somebody works on begins before those of new tasks, and
-// those hear how long people wait; what lags for another reason slows none.
-func TestNewTasksKnowWhetherPeopleWait(t *testing.T) {
+// Whoever gives way hears how long people wait for what follows from what they
+// handed in; what lags for another reason slows nobody, and neither does a claim
+// that is not told yet.
+func TestWhoeverGivesWayKnowsWhetherPeopleWait(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := t.Context()
-	b.create(2)
-	behind, err := b.Store.StepsBehind(ctx)
-	require.NoError(t, err)
-	require.Zero(t, behind, "nobody waits for the run of a new task")
-
-	b.claim(b.Contributors[0], pipeline.KindSubtask)
-	got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyCreated)
-	require.NoError(t, err)
-	require.Len(t, got, 2)
-	require.False(t, got[0].Bulk)
-	require.True(t, got[1].Bulk)
-
-	for since, want := range map[string]time.Duration{"3 seconds": 3 * time.Second, "1 minute": 0} {
-		b.exec(`UPDATE tasks SET updated_at = now() - $2::interval WHERE id = $1`, got[0].TaskID, since)
-		behind, err = b.Store.StepsBehind(ctx)
+	behind := func(want time.Duration, why string) {
+		t.Helper()
+		got, err := b.Store.StepsBehind(ctx)
 		require.NoError(t, err)
-		require.InDelta(t, want, behind, float64(2*time.Second), since)
+		require.InDelta(t, want, got, float64(2*time.Second), why)
 	}
+	b.create(2)
+	behind(0, "nobody waits for the run of a new task")
+	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
+	since := func(ago string) {
+		b.exec(`UPDATE tasks SET updated_at = now() - $2::interval WHERE id = $1`, c.TaskID, ago)
+	}
+	since("5 seconds")
+	behind(0, "nobody waits for what follows from a claim")
+	told := b.take(store.UrgencyClaimed)
+	require.NoError(t, b.Store.DoneOutbox(ctx, told))
+	behind(5*time.Second, "unless its run is told, and has not done it yet")
+	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
+	require.NoError(t, err)
+	since("5 seconds")
+	behind(5*time.Second, "somebody waits for the next node")
+	since("1 minute")
+	behind(0, "it lags for another reason")
 }

@@ -52,15 +52,6 @@ func (s *Store) saveUnguarded(ctx context.Context, c Claim, values form.Values, 
 	return revision + 1, err
 }
 
-// takenEarly deletes deliveries that nobody has sent yet.
-func (s *Store) takenEarly(ctx context.Context, taken []Delivery) error {
-	ids := make([]int64, len(taken))
-	for i, d := range taken {
-		ids[i] = d.ID
-	}
-	return s.DoneOutbox(ctx, ids)
-}
-
 // taskAnyOrg reads a task by its id alone.
 func (s *Store) taskAnyOrg(ctx context.Context, taskID int64) (Task, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+taskColumns+` FROM tasks t WHERE t.id = $1`, taskID)

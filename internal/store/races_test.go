@@ -178,11 +178,9 @@ func TestWhatPeopleDoGoesBeforeBulkStarts(t *testing.T) {
 	m := b.member(b.Contributors[0])
 	_, err := b.Store.ClaimTask(ctx, m, pipeline.KindSubtask, ids[0], "solve")
 	require.NoError(t, err)
-	got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyClaimed)
-	require.NoError(t, err)
+	got := b.take(store.UrgencyClaimed)
 	require.Len(t, got, 1)
 	require.Equal(t, ids[0], got[0].TaskID)
-	require.Equal(t, pipeline.EventCreate, got[0].Event.Kind, "the run starts first")
 }
 
 func TestFinishedStaysFinishedWhileEventsWait(t *testing.T) {
@@ -238,42 +236,34 @@ func TestOnlyTheSameHandInIsARepeat(t *testing.T) {
 	b.checked()
 }
 
-// Somebody waits for what follows from what was handed in, and nobody for what
-// follows from a claim: all that a task's run must hear of first goes along.
-func TestWhatIsHandedInGoesBeforeClaims(t *testing.T) {
+// Somebody waits for what follows from what was handed in, nobody for what
+// follows from a claim, or for the start of a new task: each is taken by itself,
+// with whatever a newer version may put in between.
+func TestUrgenciesAreTakenByThemselves(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := t.Context()
-	ids := b.create(2)
-	for i, id := range ids {
+	ids := b.create(3)
+	for i, id := range ids[:2] {
 		c, err := b.Store.ClaimTask(ctx, b.member(b.Contributors[i]), pipeline.KindSubtask, id, "solve")
 		require.NoError(t, err)
-		if id == ids[1] {
+		if id == ids[0] {
 			_, err = b.Store.Submit(ctx, b.Contributors[i], c.ID, raw(`{"answer":"42","sure":true}`))
 			require.NoError(t, err)
 		}
 	}
-	for _, want := range []pipeline.EventKind{pipeline.EventCreate, pipeline.EventClaim, pipeline.EventSubmit} {
-		got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyHanded)
-		require.NoError(t, err)
-		require.Len(t, got, 1)
-		require.Equal(t, ids[1], got[0].TaskID)
-		require.Equal(t, want, got[0].Event.Kind)
-		require.NoError(t, b.Store.DoneOutbox(ctx, []int64{got[0].ID}))
+	taken := func(why string) {
+		t.Helper()
+		for i, u := range []store.Urgency{store.UrgencyHanded, store.UrgencyClaimed, store.UrgencyCreated} {
+			got := b.take(u)
+			require.Len(t, got, 1, why)
+			require.Equal(t, ids[i], got[0].TaskID, why)
+		}
+		b.exec(`UPDATE outbox SET leased_until = NULL`)
 	}
-	got, err := b.Store.TakeOutbox(ctx, 10, store.UrgencyClaimed)
-	require.NoError(t, err)
-	require.Len(t, got, 1)
-	require.Equal(t, ids[0], got[0].TaskID)
-	b.exec(`UPDATE outbox SET priority = 100, leased_until = NULL`)
-	got, err = b.Store.TakeStarts(ctx, 10)
-	require.NoError(t, err)
-	require.Len(t, got, 1, "whatever is less urgent than anything known is not forgotten")
-	b.exec(`UPDATE outbox SET leased_until = NULL`)
-	late := b.create(1)[0]
-	b.exec(`UPDATE outbox SET priority = 0 WHERE task_id <> $1`, late)
-	got, err = b.Store.TakeStarts(ctx, 1)
-	require.NoError(t, err)
-	require.Len(t, got, 1, "starts have their turn whatever else is due")
-	require.Equal(t, late, got[0].TaskID)
+	taken("as they are")
+	b.exec(`UPDATE outbox SET priority = priority + 2`)
+	taken("in between")
+	b.exec(`UPDATE outbox SET priority = 100 WHERE task_id = $1`, ids[2])
+	taken("for longer than anything known")
 }

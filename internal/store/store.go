@@ -93,6 +93,9 @@ func harden(c *pgconn.Config, statementTimeout time.Duration) {
 		"application_name":                    "taskloom",
 		"idle_in_transaction_session_timeout": milliseconds(idleInTransaction),
 		"lock_timeout":                        milliseconds(lockTimeout),
+		// Compiling takes longer than any statement of ours, and is done wherever the
+		// estimate is high: for a table that has no index where byIndexSQL is on, too.
+		"jit": "off",
 	}
 	if statementTimeout > 0 {
 		params["statement_timeout"] = milliseconds(statementTimeout)

@@ -79,7 +79,7 @@ func TestOpen(t *testing.T) {
 		t.Parallel()
 		st := dbtest.Store(t)
 		for setting, want := range map[string]string{
-			"application_name": "taskloom", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "10s",
+			"application_name": "taskloom", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "10s", "jit": "off",
 		} {
 			var got string
 			require.NoError(t, st.Pool().QueryRow(t.Context(), "SHOW "+setting).Scan(&got))

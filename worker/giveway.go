@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/taskloom/taskloom/internal/giveway"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+const (
+	// peopleWait is how long people may wait for what follows from what they did:
+	// the objective for 95 of 100 submissions (docs/load.md).
+	peopleWait = 500 * time.Millisecond
+	// startsLeast a second are made however long people wait: new tasks must begin,
+	// too, and a Temporal that is far away takes longer than peopleWait by itself.
+	startsLeast = 5
+	// claimsLeast a second are told however long people wait, a few more than 500
+	// people make in their busiest hour, and claimsMost when nobody waits: as many
+	// as they make when a shift begins.
+	claimsLeast, claimsMost = 10, 50
+)
+
+// calm decides how many deliveries a second are made of what nobody waits for:
+// the starts of new tasks, which cost Temporal, Postgres and the worker as much as
+// three or four steps of tasks that people work on, and claims, each of which may
+// be a start, too. All of them stand in the same lines as what somebody waits for.
+// It is used by one lane; wait may be called from everywhere.
+type calm struct {
+	pace  *giveway.Pace
+	limit *rate.Limiter
+	busy  bool // the last batch had rows in it
+}
+
+// calmOf are the urgencies that give way.
+func calmOf(r Rates) map[store.Urgency]*calm {
+	return map[store.Urgency]*calm{
+		store.UrgencyClaimed: newCalm(claimsLeast, min(claimsMost, r.Signals)),
+		store.UrgencyCreated: newCalm(startsLeast, r.Starts),
+	}
+}
+
+func newCalm(least, most float64) *calm {
+	return &calm{pace: giveway.New(least, most, peopleWait), limit: bucket(most)}
+}
+
+// due reports whether it is time to learn how long people wait.
+func (c *calm) due() bool { return c.busy && c.pace.Due() }
+
+// learn is told how long people wait now.
+func (c *calm) learn(behind time.Duration) { c.limit.SetLimit(rate.Limit(c.pace.Learn(behind))) }
+
+// batch is how many rows to take at a time: what is taken waits for its turn
+// outside the outbox, where nothing can go before it.
+func (c *calm) batch() int { return max(1, int(c.pace.Now()*giveway.Every.Seconds())) }
+
+// took is told how many rows there were.
+func (c *calm) took(n int) { c.busy = n > 0 }
+
+// wait returns when a delivery may be made.
+func (c *calm) wait(ctx context.Context) error { return c.limit.Wait(ctx) }

@@ -1,0 +1,83 @@
+package worker
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/giveway"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// While people wait for what follows from what they did, few claims are told and
+// few new tasks get their runs, but some; what people hand in keeps its own pace.
+// When nobody waits, the pace comes back.
+func TestClaimsAndStartsGiveWayToWhatIsHandedIn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind        pipeline.EventKind
+		least, most int
+	}{
+		{pipeline.EventCreate, startsLeast, 200},
+		{pipeline.EventClaim, claimsLeast, claimsMost},
+	} {
+		t.Run(string(c.kind), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				out := newFakeOutbox()
+				for id := int64(1); id <= 3000; id++ {
+					out.put(row(id, 2, c.kind))
+				}
+				out.behind = time.Second
+				b := newBench(t, out, &fakeRuns{})
+				told := func(d time.Duration) int {
+					before := len(b.runs.made())
+					b.serve(d)
+					return len(b.runs.made()) - before
+				}
+				told(5 * time.Second) // it finds its pace
+				require.InDelta(t, c.least*20, told(20*time.Second), 15)
+
+				for id := int64(3001); id <= 3300; id++ {
+					out.put(row(id, 3, pipeline.EventSubmit))
+				}
+				require.InDelta(t, 300, told(2*time.Second), 30)
+
+				out.behind = peopleWait / 2
+				require.InDelta(t, 20*(c.least+20), told(20*time.Second), 150, "one a second more each half second")
+				require.LessOrEqual(t, told(10*time.Second), 10*c.most+c.most/10)
+			})
+		})
+	}
+}
+
+// Where nothing gives way, nobody is asked.
+func TestThePaceLearnsOnlyWhatThereIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := calmOf(Rates{Signals: 20, Starts: 200})
+		require.InDelta(t, 20, float64(c[store.UrgencyClaimed].limit.Limit()), 0, "no more than of what is handed in")
+		p := c[store.UrgencyCreated]
+		require.False(t, p.due())
+		p.took(1)
+		require.True(t, p.due())
+		p.learn(0)
+		require.False(t, p.due())
+		pause(t.Context(), giveway.Every)
+		require.True(t, p.due())
+		p.took(0)
+		require.False(t, p.due())
+
+		for range 20 {
+			p.learn(time.Minute)
+		}
+		require.InDelta(t, startsLeast, float64(p.limit.Limit()), 0)
+		for range 500 {
+			p.learn(0)
+		}
+		require.InDelta(t, 200, float64(p.limit.Limit()), 0)
+	})
+}
