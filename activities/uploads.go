@@ -39,7 +39,7 @@ type UploadStore interface {
 	RingStuckUploads(ctx context.Context) (int, error)
 	TaskFilesToSweep(ctx context.Context, limit int) ([]store.TaskFileLeft, error)
 	SweptTaskFile(ctx context.Context, f store.TaskFileLeft) error
-	// StepsBehind is how long people wait for what follows from what they did.
+	// StepsBehind is how long people wait for what follows from what they handed in.
 	StepsBehind(ctx context.Context) (time.Duration, error)
 }
 

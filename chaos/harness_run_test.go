@@ -167,7 +167,7 @@ func freeAddr(t testing.TB) string {
 
 // prepare makes leases short, makes task ids tell apart from all others, and
 // puts in the switch that delivers outbox rows twice: while it is on, the first
-// delete of a row only makes it due again.
+// delete of a row that was delivered only makes it due again.
 func (r *Run) prepare() {
 	r.t.Helper()
 	_, err := r.Store().Pool().Exec(r.t.Context(), fmt.Sprintf(`
@@ -178,7 +178,7 @@ func (r *Run) prepare() {
 		CREATE TRIGGER chaos_lease BEFORE INSERT ON task_nodes FOR EACH ROW EXECUTE FUNCTION chaos_lease();
 		CREATE SEQUENCE chaos_doubles;
 		CREATE FUNCTION chaos_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-			IF OLD.priority >= 100 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
+			IF OLD.attempts = 0 OR OLD.priority >= 100 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
 			PERFORM nextval('chaos_doubles');
 			UPDATE outbox SET priority = priority + 100, next_attempt_at = now(), leased_until = NULL WHERE id = OLD.id;
 			RETURN NULL;

@@ -32,7 +32,7 @@ type Outbox interface {
 	// TakeOutbox leases up to n rows of an urgency, of each task only the last: what
 	// it returns can be delivered in any order.
 	TakeOutbox(ctx context.Context, n int, u store.Urgency) ([]store.Delivery, error)
-	// StepsBehind is how long people wait for what follows from what they did.
+	// StepsBehind is how long people wait for what follows from what they handed in.
 	StepsBehind(ctx context.Context) (time.Duration, error)
 	// DoneOutbox forgets rows, and those before them of the same tasks.
 	DoneOutbox(ctx context.Context, rows []store.Delivery) error
@@ -99,6 +99,8 @@ type Deps struct {
 // Rates bound what the dispatcher asks of Temporal per second, so that a bulk
 // of new tasks cannot starve the runs of those that people work on.
 type Rates struct {
+	// Signals are those of what somebody waits for. Claims have as many at most, and
+	// fewer while people wait.
 	Signals float64
 	// Starts are those of new tasks, at most: fewer while people wait.
 	Starts float64

@@ -13,13 +13,14 @@ import (
 )
 
 // The dispatcher works in lanes, each of one urgency, so that one slow call does
-// not hold up the rest, and nothing waits for what is less urgent.
+// not hold up the rest, and nothing waits for what is less urgent. What gives way
+// has one lane each: its pace is for one at a time.
 var lanes = [...]store.Urgency{store.UrgencyHanded, store.UrgencyHanded, store.UrgencyClaimed, store.UrgencyCreated}
 
 const (
 	// laneTake rows are taken at a time, at most.
 	laneTake = 16
-	laneWide = 8 // deliveries at once; all lanes: 32
+	laneWide = 8 // deliveries at once
 	// laneTime is how long after it was taken a row may still be sent: its lease
 	// ends after 12 s, and a call takes 5 s at most.
 	laneTime = 5 * time.Second
@@ -70,11 +71,10 @@ func (d *dispatcher) take(ctx context.Context, n int, u store.Urgency) ([]store.
 		return d.outbox.TakeOutbox(ctx, n, u)
 	}
 	if c.due() {
-		behind, err := d.outbox.StepsBehind(ctx)
-		if err != nil {
-			return nil, err
+		c.pace.Asked()
+		if behind, err := d.outbox.StepsBehind(ctx); err == nil { // else as many as before
+			c.learn(behind)
 		}
-		c.learn(behind)
 	}
 	batch, err := d.outbox.TakeOutbox(ctx, min(n, c.batch()), u)
 	c.took(len(batch))

@@ -18,10 +18,11 @@ type metrics struct {
 	rung       prometheus.Counter
 }
 
-// Labels of delay: what people do, and what starts runs, which waits for its
-// rate.
+// Labels of delay: what somebody waits for, and claims and starts, which give way
+// to it.
 const (
 	delayOfEvents = "event"
+	delayOfClaims = "claim"
 	delayOfStarts = "start"
 )
 
@@ -47,7 +48,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	for _, o := range []outcome{delivered, settled, restarted, heldBack, unavailable, refused} {
 		m.deliveries.WithLabelValues(string(o)) // from zero on, for rates
 	}
-	for _, kind := range []string{delayOfEvents, delayOfStarts} {
+	for _, kind := range []string{delayOfEvents, delayOfClaims, delayOfStarts} {
 		m.delay.WithLabelValues(kind)
 	}
 	return m, errors.Join(reg.Register(m.breaker), reg.Register(m.trips), reg.Register(m.temporal), reg.Register(m.deliveries),

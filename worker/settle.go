@@ -9,7 +9,6 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/taskloom/taskloom/internal/fault"
-	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -102,8 +101,11 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 
 // delayOf labels how long a row took.
 func delayOf(row store.Delivery) string {
-	if row.Event.Kind == pipeline.EventCreate {
+	switch row.Urgency {
+	case store.UrgencyCreated:
 		return delayOfStarts
+	case store.UrgencyClaimed:
+		return delayOfClaims
 	}
 	return delayOfEvents
 }

@@ -188,7 +188,7 @@ func outboxFinding(rows int64, oldest time.Duration) finding {
 		return finding{verdict: fine, text: "empty"}
 	}
 	text := fmt.Sprintf("%d events wait for Temporal, the oldest for %s", rows, oldest.Round(time.Second))
-	const wayOut = "check that a worker runs and reaches Temporal; a bulk of new tasks drains by itself"
+	const wayOut = "check that a worker runs and reaches Temporal; a bulk of new tasks, or of claims when a shift begins, drains by itself"
 	switch {
 	case oldest >= outboxFail:
 		return finding{failure, text, wayOut}

@@ -35,7 +35,7 @@ func newVitals(st *store.Store) *vitals {
 		up:          desc("database_up", "1 when the database answered this scrape within 2 seconds, 0 when not."),
 		rows:        desc("outbox_rows", "Events that Temporal has not been told yet, in rows; 10000 means that many or more."),
 		oldest:      desc("outbox_oldest_seconds", "Age of the oldest event that Temporal has not been told yet, in seconds, starts of new tasks included."),
-		urgent:      desc("outbox_urgent_oldest_seconds", "Age of the oldest event that Temporal has not been told yet and that is no start of a new task, in seconds."),
+		urgent:      desc("outbox_urgent_oldest_seconds", "Age of the oldest event that Temporal has not been told yet and that somebody waits for: neither a start nor a claim, in seconds."),
 		lagging:     desc("tasks_lagging", "Tasks with events whose consequences are not written yet (seq > applied_seq), in tasks; 10000 means that many or more."),
 		lagEvents:   desc("tasks_lag_events", "Largest seq - applied_seq of a task, in events."),
 		lagOldest:   desc("tasks_lag_oldest_seconds", "How long the task that lags for longest has not changed, in seconds."),

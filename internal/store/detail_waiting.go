@@ -75,12 +75,13 @@ func (s *Store) WhyWaiting(ctx context.Context, orgID, pipelineID int64, d TaskD
 }
 
 // startOf finds out whether the start of the task's run is still to be
-// delivered.
+// delivered, by itself or by a later event that stands for it.
 func (s *Store) startOf(ctx context.Context, taskID int64, why *WhyWaiting) error {
 	var ahead, attempts int
 	err := s.pool.QueryRow(ctx, `SELECT o.attempts, (SELECT count(*) FROM (SELECT FROM outbox b
-			WHERE (b.priority, b.next_attempt_at, b.id) < (o.priority, o.next_attempt_at, o.id) LIMIT $2) b)
-		FROM outbox o WHERE o.task_id = $1 AND o.seq = 1`, taskID, MaxAhead).Scan(&attempts, &ahead)
+			WHERE b.priority = o.priority AND (b.next_attempt_at, b.id) < (o.next_attempt_at, o.id) LIMIT $2) b)
+		FROM outbox o WHERE o.task_id = $1 AND o.seq > 0 AND EXISTS (SELECT FROM outbox c WHERE c.task_id = $1 AND c.seq = 1)
+		ORDER BY o.priority, o.seq DESC LIMIT 1`, taskID, MaxAhead).Scan(&attempts, &ahead)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

@@ -1,5 +1,7 @@
 package store
 
+import "strconv"
+
 // outboxInvariants are promise I6: what Temporal must hear of is on its way.
 var outboxInvariants = []Invariant{
 	{
@@ -10,15 +12,17 @@ var outboxInvariants = []Invariant{
 				AND NOT EXISTS (SELECT FROM task_events e WHERE e.task_id = o.task_id AND e.seq = o.seq)`,
 	},
 	{
-		// What a later row stands for waits for that one. The starts of tasks wait
-		// for their rate, and a row that was tried and failed waits on purpose.
+		// What a later row stands for waits for that one. The starts of tasks and claims
+		// wait for their rate, claims not for ever, and a row that was tried and failed
+		// waits on purpose.
 		Name: "outbox-prompt", Promise: "I6",
 		Advice: "look at the worker's log and at last_error of the row: Temporal refuses it, or the workers are too few",
 		Says:   "while a worker reaches Temporal, nothing that people did waits a minute for it without being tried, nor five in all",
 		scope:  ofWhole,
 		sql: `SELECT o.task_id, 'task ' || o.task_id || ' event ' || o.seq || ': waits since ' || date_trunc('second', o.created_at) || ', tried ' || o.attempts ||
 				' times' || CASE o.last_error WHEN '' THEN '' ELSE ', last error: ' || left(o.last_error, 100) END
-			FROM outbox o WHERE o.seq <> 1 AND (greatest(o.next_attempt_at, o.leased_until) < now() - $3::interval OR o.attempts > 0 AND o.created_at < now() - 5 * $3::interval)
+			FROM outbox o WHERE o.seq <> 1 AND (o.priority < ` + strconv.Itoa(int(UrgencyClaimed)) + ` AND greatest(o.next_attempt_at, o.leased_until) < now() - $3::interval
+				OR (o.attempts > 0 OR o.priority >= ` + strconv.Itoa(int(UrgencyClaimed)) + `) AND o.created_at < now() - 5 * $3::interval)
 				AND $3::interval > interval '0' AND NOT (` + coveredSQL + `)
 				AND EXISTS (SELECT FROM worker_heartbeats h WHERE h.temporal_ok AND h.at > now() - interval '6 seconds')`,
 	},

@@ -34,8 +34,11 @@ const (
 	// UrgencyHanded rows are what people handed in, and whatever else has consequences
 	// that somebody waits for: the next node.
 	UrgencyHanded Urgency = 0
-	// UrgencyClaimed rows are claims, and rings for tasks that lag. The run must hear of
-	// them, but who has claimed a node works on it now.
+	// UrgencyRung rows are rings for tasks that lag. They are taken with what was handed
+	// in, after it.
+	UrgencyRung Urgency = 4
+	// UrgencyClaimed rows are claims. The run must hear of them, but who has claimed a
+	// node works on it now.
 	UrgencyClaimed Urgency = 5
 	// UrgencyCreated rows are the starts of new tasks.
 	UrgencyCreated Urgency = 9
@@ -132,14 +135,15 @@ func (s *Store) TakeOutbox(ctx context.Context, n int, u Urgency) ([]Delivery, e
 // for. What somebody else has locked is passed over: they delete it, or deliver it
 // once more.
 func (s *Store) DoneOutbox(ctx context.Context, rows []Delivery) error {
-	tasks, seqs := make([]int64, len(rows)), make([]int64, len(rows))
+	ids, tasks, seqs := make([]int64, len(rows)), make([]int64, len(rows)), make([]int64, len(rows))
 	for i, d := range rows {
-		tasks[i], seqs[i] = d.TaskID, d.Event.Seq
+		ids[i], tasks[i], seqs[i] = d.ID, d.TaskID, d.Event.Seq
 	}
 	return s.execByIndex(ctx, `DELETE FROM outbox WHERE id = ANY (ARRAY(
-			SELECT o.id FROM unnest($1::bigint[], $2::bigint[]) AS done(task_id, seq) CROSS JOIN LATERAL (
-				SELECT id FROM outbox WHERE task_id = done.task_id AND seq BETWEEN least(done.seq, 1) AND done.seq FOR UPDATE SKIP LOCKED) o))`,
-		tasks, seqs)
+			SELECT o.id FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS done(id, task_id, seq) CROSS JOIN LATERAL (
+				SELECT id FROM outbox WHERE task_id = done.task_id AND (id = done.id OR seq BETWEEN 1 AND done.seq)
+				FOR UPDATE SKIP LOCKED) o))`,
+		ids, tasks, seqs)
 }
 
 // RetryOutbox lets a row wait before its next attempt and notes the cause.
@@ -159,13 +163,14 @@ const behindMost = 10 * time.Second
 
 // StepsBehind is how long the consequences of what people handed in have been
 // waited for: the longest of those waits that last now, 0 when there are none.
-// Nobody waits for a run that is to be told of nothing but a claim.
+// Nobody waits for what follows from a claim.
 func (s *Store) StepsBehind(ctx context.Context) (time.Duration, error) {
 	var behind time.Duration
 	b := &pgx.Batch{}
 	genericPlan(b)
 	b.Queue(`SELECT coalesce(now() - min(g.since), interval '0') FROM task_lag g WHERE g.since > now() - $1::interval
-			AND (SELECT count(*) = 0 OR count(*) FILTER (WHERE o.priority < $2) > 0 FROM outbox o WHERE o.task_id = g.task_id)`, behindMost, UrgencyClaimed).
+			AND (SELECT count(*) FILTER (WHERE e.kind <> $2) FROM tasks t JOIN task_events e ON e.task_id = t.id AND e.seq > t.applied_seq
+				WHERE t.id = g.task_id) > 0`, behindMost, pipeline.EventClaim).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&behind) })
 	err := s.pool.SendBatch(ctx, b).Close()
 	return max(0, behind), translate(err)

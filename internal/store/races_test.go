@@ -169,20 +169,6 @@ func TestReturnedWorkGoesToTheQueueWhenNobodyComes(t *testing.T) {
 	require.Nil(t, w.Draft, "what somebody else wrote is theirs")
 }
 
-func TestWhatPeopleDoGoesBeforeBulkStarts(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	b.create(100)
-	ids := b.create(1)
-	m := b.member(b.Contributors[0])
-	_, err := b.Store.ClaimTask(ctx, m, pipeline.KindSubtask, ids[0], "solve")
-	require.NoError(t, err)
-	got := b.take(store.UrgencyClaimed)
-	require.Len(t, got, 1)
-	require.Equal(t, ids[0], got[0].TaskID)
-}
-
 func TestFinishedStaysFinishedWhileEventsWait(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -69,7 +69,7 @@ func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]i
 			(SELECT n.task_id FROM task_nodes n WHERE n.sla_at < now() - $2::interval AND n.sla_at IS NOT NULL
 				AND n.status IN ('available', 'claimed') AND n.task_id <> ALL($4)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id) ORDER BY n.sla_at LIMIT $3)
-		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`, lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyClaimed)
+		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`, lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyRung)
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 

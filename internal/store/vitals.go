@@ -14,8 +14,8 @@ import (
 // counts of what waits stop at VitalsLimit.
 type Vitals struct {
 	// OutboxRows are the events that Temporal has not been told yet. Oldest is
-	// the age of the oldest of them, UrgentOldest that of the oldest which is
-	// no bulk start; 0 when there is none.
+	// the age of the oldest of them, UrgentOldest that of the oldest for which
+	// somebody waits: neither a start nor a claim; 0 when there is none.
 	OutboxRows                 int64
 	OutboxOldest, UrgentOldest time.Duration
 	// Lagging are the tasks with events whose consequences are not written
@@ -100,7 +100,7 @@ const (
 func (s *Store) Vitals(ctx context.Context, within time.Duration) (Vitals, error) {
 	v := Vitals{Workers: map[string]QueueWorkers{}, Tasks: map[string]int64{}}
 	b := &pgx.Batch{}
-	b.Queue(vitalsOutboxSQL, VitalsLimit, UrgencyCreated).QueryRow(func(row pgx.Row) error {
+	b.Queue(vitalsOutboxSQL, VitalsLimit, UrgencyClaimed).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&v.OutboxRows, &v.OutboxOldest, &v.UrgentOldest)
 	})
 	b.Queue(vitalsLagSQL, VitalsLimit).QueryRow(func(row pgx.Row) error {
