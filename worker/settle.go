@@ -101,10 +101,10 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 
 // delayOf labels how long a row took.
 func delayOf(row store.Delivery) string {
-	switch row.Urgency {
-	case store.UrgencyCreated:
+	switch {
+	case row.Urgency >= store.UrgencyCreated:
 		return delayOfStarts
-	case store.UrgencyClaimed:
+	case row.Urgency >= store.UrgencyClaimed:
 		return delayOfClaims
 	}
 	return delayOfEvents

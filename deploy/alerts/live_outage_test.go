@@ -26,8 +26,10 @@ func (l *live) withoutTemporal() {
 	}
 	defer thaw()
 	l.create(20)
-	for range 6 {
-		l.claim()
+	for range 6 { // somebody waits for what follows from what is handed in
+		path, _ := l.claim()
+		values := map[string]any{"values": map[string]any{"answer": "2", "confident": true}}
+		require.Equal(l.t, http.StatusOK, l.send(l.person, http.MethodPost, path+"/submit", values, nil))
 	}
 	after := l.until("the outbox waits", func(s scrape) bool {
 		ready, ok := s.value("taskloom_workers_ready", `queue="tasks"`)

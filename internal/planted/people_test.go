@@ -170,6 +170,20 @@ func (c *client) claim(ctx context.Context, named object) (*claim, error) {
 	return &got, nil
 }
 
+// insist claims a node by its name, as soon as it can be had: whoever has its task
+// locked at this moment passes it over.
+func (c *client) insist(ctx context.Context, named object) (*claim, error) {
+	for {
+		got, err := c.claim(ctx, named)
+		if err == nil && got != nil || err != nil && status(err) != 409 {
+			return got, err
+		}
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
 func (c *client) submit(ctx context.Context, claimID string) error {
 	return c.call(ctx, "POST", "/api/console/claims/"+claimID+"/submit", object{"values": object{"answer": "42"}}, nil)
 }

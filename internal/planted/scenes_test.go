@@ -85,18 +85,12 @@ func (y *yard) submitTooLate(ctx context.Context) ([]string, error) {
 		late, other := y.ours.people[2*i], y.ours.people[2*i+1]
 		g.Go(func() error {
 			named := map[string]any{"role": "contributor", "task_id": id, "node": "solve"}
-			mine, err := late.claim(gctx, named)
+			mine, err := late.insist(gctx, named)
 			if err != nil {
 				return err
 			}
-			for theirs := (*claim)(nil); theirs == nil; {
-				theirs, err = other.claim(gctx, named)
-				if err != nil && status(err) != 409 {
-					return err
-				}
-				if err := wait(gctx, 100*time.Millisecond); err != nil {
-					return err
-				}
+			if _, err := other.insist(gctx, named); err != nil {
+				return err
 			}
 			switch err := late.submit(gctx, mine.ID); {
 			case err == nil:
