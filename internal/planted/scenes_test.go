@@ -116,7 +116,7 @@ func (y *yard) writeInTwoTabs(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	p := y.ours.people[0]
-	c, err := p.claim(ctx, map[string]any{"role": "contributor", "task_id": ids[0], "node": "solve"})
+	c, err := p.insist(ctx, map[string]any{"role": "contributor", "task_id": ids[0], "node": "solve"})
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (y *yard) workWhileTemporalDies(ctx context.Context) ([]string, error) {
 	}
 	held := make([]*claim, len(ids))
 	if err := y.eachPerson(ctx, func(ctx context.Context, i int, p *client) (err error) {
-		held[i], err = p.claim(ctx, object{"role": "contributor", "task_id": ids[i], "node": "solve"})
+		held[i], err = p.insist(ctx, object{"role": "contributor", "task_id": ids[i], "node": "solve"})
 		return err
 	}); err != nil {
 		return nil, err
