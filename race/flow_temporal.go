@@ -54,6 +54,7 @@ func (f *temporalFlow) start() error {
 		return err
 	}
 	settings.Logger = temporallog.NewStructuredLogger(quiet)
+	settings.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{} // as the product's
 	if f.client, err = client.Dial(settings); err != nil {
 		return fmt.Errorf("connect to Temporal at %s: %w", os.Getenv("TEMPORAL_ADDRESS"), err)
 	}

@@ -95,7 +95,7 @@ func (f *fakeOutbox) DoneOutbox(ctx context.Context, rows []store.Delivery) erro
 	defer f.mu.Unlock()
 	for _, d := range rows {
 		f.rows = slices.DeleteFunc(f.rows, func(r store.Delivery) bool {
-			return r.TaskID == d.TaskID && min(d.Event.Seq, 1) <= r.Event.Seq && r.Event.Seq <= d.Event.Seq
+			return r.ID == d.ID || r.TaskID == d.TaskID && 1 <= r.Event.Seq && r.Event.Seq <= d.Event.Seq
 		})
 	}
 	return ctx.Err()

@@ -41,8 +41,7 @@ func TestPrioritiesDecideWhatIsServedNext(t *testing.T) {
 	for range ids {
 		c := b.claim(b.Contributors[0], pipeline.KindSubtask)
 		got = append(got, c.TaskID)
-		_, err := b.Store.Submit(t.Context(), c.UserID, c.ID, raw(`{"answer":"42","sure":true}`))
-		require.NoError(t, err)
+		b.submit(c.UserID, c)
 		b.settle(c.TaskID)
 	}
 	want := []int64{ids[2], ids[1], ids[3], ids[0]}

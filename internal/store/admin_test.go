@@ -86,11 +86,10 @@ func TestReviewerEscalates(t *testing.T) {
 	ctx := t.Context()
 	id := b.create(1)[0]
 	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
+	b.submit(b.Contributors[0], c)
 	b.settle(id)
 	rc := b.claim(b.Reviewers[0], pipeline.KindReview)
-	_, err = b.Store.Review(ctx, b.Reviewers[0], rc.ID, store.Verdict{Verdict: store.VerdictEscalate})
+	_, err := b.Store.Review(ctx, b.Reviewers[0], rc.ID, store.Verdict{Verdict: store.VerdictEscalate})
 	require.NoError(t, err)
 	require.Equal(t, task.Escalated, b.status(id).Status)
 	b.settle(id)
@@ -110,8 +109,7 @@ func TestAnOperatorsCancellationAppliesWhatWaited(t *testing.T) {
 	ctx := t.Context()
 	id := b.create(1)[0]
 	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
+	b.submit(b.Contributors[0], c)
 	require.NoError(t, b.Store.FailByOperator(ctx, id))
 	require.NoError(t, b.Store.FailByOperator(ctx, id), "once is enough")
 	require.Equal(t, task.Failed, b.status(id).Status)

@@ -68,6 +68,13 @@ func (b *bench) claim(user int64, kind pipeline.Kind) *store.Claim {
 	return c
 }
 
+// submit hands in an answer that the form takes.
+func (b *bench) submit(user int64, c *store.Claim) {
+	b.t.Helper()
+	_, err := b.Store.Submit(b.t.Context(), user, c.ID, raw(`{"answer":"42","sure":true}`))
+	require.NoError(b.t, err)
+}
+
 // settle does what the task's run does: fold the journal, apply what follows.
 func (b *bench) settle(taskID int64) pipeline.State {
 	b.t.Helper()
@@ -270,8 +277,7 @@ func TestALateSubmitWinsWhileNobodyTookTheNode(t *testing.T) {
 	id := b.create(1)[0]
 	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
 	b.lapse(id, time.Hour)
-	_, err := b.Store.Submit(t.Context(), b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
+	b.submit(b.Contributors[0], c)
 }
 
 func TestDraftRevisionsKeepTwoTabsApart(t *testing.T) {
@@ -302,8 +308,7 @@ func TestAStepAppliesOnce(t *testing.T) {
 	ctx := t.Context()
 	id := b.create(1)[0]
 	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
+	b.submit(b.Contributors[0], c)
 	l, err := b.Store.LoadTask(ctx, id)
 	require.NoError(t, err)
 	events, err := b.Store.LoadEvents(ctx, id, l.State.Seq, 100)
@@ -381,8 +386,7 @@ func TestALaterCommandBeatsAnEarlierConsequence(t *testing.T) {
 	ctx := t.Context()
 	id := b.create(1)[0]
 	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
-	_, err := b.Store.Submit(ctx, b.Contributors[0], c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
+	b.submit(b.Contributors[0], c)
 	require.NoError(t, b.Store.Quarantine(ctx, b.member(b.Admin), id, "solve", ""))
 	n, _ := b.settle(id).Node("solve")
 	require.Equal(t, task.NodeQuarantined, n.Status)
@@ -398,11 +402,10 @@ func TestALostRunSeesCausesBeforeEffects(t *testing.T) {
 	id := b.create(1)[0]
 	ada, rita := b.Contributors[0], b.Reviewers[0]
 	c := b.claim(ada, pipeline.KindSubtask)
-	_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
-	require.NoError(t, err)
+	b.submit(ada, c)
 	b.settle(id)
 	rc := b.claim(rita, pipeline.KindReview)
-	_, err = b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictReject})
+	_, err := b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictReject})
 	require.NoError(t, err)
 	l, err := b.Store.LoadTask(ctx, id)
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ var outboxInvariants = []Invariant{
 		// waits on purpose.
 		Name: "outbox-prompt", Promise: "I6",
 		Advice: "look at the worker's log and at last_error of the row: Temporal refuses it, or the workers are too few",
-		Says:   "while a worker reaches Temporal, nothing that people did waits a minute for it without being tried, nor five in all",
+		Says:   "while a worker reaches Temporal, what people hand in is tried within a minute, and what is tried, or claimed, is told within five",
 		scope:  ofWhole,
 		sql: `SELECT o.task_id, 'task ' || o.task_id || ' event ' || o.seq || ': waits since ' || date_trunc('second', o.created_at) || ', tried ' || o.attempts ||
 				' times' || CASE o.last_error WHEN '' THEN '' ELSE ', last error: ' || left(o.last_error, 100) END

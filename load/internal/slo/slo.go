@@ -49,6 +49,7 @@ const (
 var Table = []Objective{
 	{Name: "claim the next task, p50", SLI: "claim", Percent: 50, Limit: 10 * time.Millisecond},
 	{Name: "claim the next task, p99", SLI: "claim", Percent: 99, Limit: 100 * time.Millisecond},
+	{Name: "claim from an empty queue, p99", SLI: "claim-empty", Percent: 99, Limit: 100 * time.Millisecond},
 	{Name: "hand in a subtask, p50", SLI: "submit", Percent: 50, Limit: 25 * time.Millisecond},
 	{Name: "hand in a subtask, p99", SLI: "submit", Percent: 99, Limit: 200 * time.Millisecond},
 	{Name: "give a verdict, p50", SLI: "verdict", Percent: 50, Limit: 25 * time.Millisecond},
