@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/api"
+	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -124,6 +125,7 @@ func TestPromise_ETag(t *testing.T) {
 		first := b.v1(t, http.MethodGet, path, nil)
 		tag := first.Header.Get("ETag")
 		require.Regexp(t, `^W/"[A-Za-z0-9_-]+"$`, tag)
+		require.Equal(t, edge.ETag(first.Raw), tag, "it is of what was sent")
 		for _, header := range []string{tag, `"other", ` + tag, "*", strings.TrimPrefix(tag, "W/")} {
 			again := b.v1(t, http.MethodGet, path, nil, with("If-None-Match", header))
 			require.Equal(t, http.StatusNotModified, again.Status, header)

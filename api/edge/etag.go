@@ -1,22 +1,48 @@
 package edge
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
-// ETag returns the weak entity tag of a body: weak, because the same content
-// may be encoded in other ways.
-func ETag(body any) (string, error) {
-	doc, err := json.Marshal(body)
-	if err != nil {
-		return "", fmt.Errorf("encode for entity tag: %w", err)
+// Encoded is a body that was encoded for its entity tag, and is sent as it is.
+type Encoded interface {
+	// Encoding is what Encode returned for the body; nil, and it is encoded to be sent.
+	Encoding() []byte
+}
+
+// Encode returns a body as answers carry it.
+func Encode(body any) ([]byte, error) {
+	var doc bytes.Buffer
+	if err := huma.DefaultJSONFormat.Marshal(&doc, body); err != nil {
+		return nil, fmt.Errorf("encode for entity tag: %w", err)
 	}
+	return doc.Bytes(), nil
+}
+
+// ETag returns the weak entity tag of an encoded body: weak, because the same
+// content may be encoded in other ways.
+func ETag(doc []byte) string {
 	sum := sha256.Sum256(doc)
-	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, nil
+	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+}
+
+// jsonFormat is that of all answers.
+var jsonFormat = huma.Format{
+	Marshal: func(w io.Writer, body any) error {
+		if e, ok := body.(Encoded); ok && e.Encoding() != nil {
+			_, err := w.Write(e.Encoding())
+			return err
+		}
+		return huma.DefaultJSONFormat.Marshal(w, body)
+	},
+	Unmarshal: huma.DefaultJSONFormat.Unmarshal,
 }
 
 // Matches reports whether an If-None-Match header names the tag, by the weak

@@ -24,6 +24,7 @@ func Config(title, version, description string) huma.Config {
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.CreateHooks = nil
 	c.DefaultFormat = "application/json"
+	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
 	return c
 }
 

@@ -42,7 +42,12 @@ type TaskPage struct {
 	Tasks      []Task  `json:"tasks" maxItems:"200" doc:"Newest first."`
 	NextCursor *string `json:"next_cursor" doc:"Send it as cursor to get the next page; null on the last one."`
 	HasMore    bool    `json:"has_more" doc:"Whether there is a next page."`
+
+	doc []byte // all of it, encoded once for the entity tag and the answer
 }
+
+// Encoding returns the page as it is sent.
+func (p TaskPage) Encoding() []byte { return p.doc }
 
 // Conditional is embedded by operations that answer 304.
 type Conditional struct {
@@ -98,7 +103,7 @@ func (a *api) getTask(ctx context.Context, in *taskInput) (*taskOutput, error) {
 		return nil, absent(err, "task %d not found in workflow %d", in.TaskID, in.WorkflowID)
 	}
 	out := &taskOutput{Body: newTask(t)}
-	out.Status, out.ETag, err = in.answer(out.Body)
+	out.Status, out.ETag, _, err = in.answer(out.Body)
 	return out, err
 }
 
@@ -121,15 +126,18 @@ func (a *api) listTasks(ctx context.Context, in *listInput) (*listOutput, error)
 		next := a.Cursors.Encode(scope, page.Tasks[len(page.Tasks)-1].ID)
 		out.Body.NextCursor = &next
 	}
-	out.Status, out.ETag, err = in.answer(out.Body)
+	out.Status, out.ETag, out.Body.doc, err = in.answer(out.Body)
 	return out, err
 }
 
-// answer tells whether the caller has this body already.
-func (c Conditional) answer(body any) (status int, tag string, err error) {
-	tag, err = edge.ETag(body)
-	if err == nil && edge.Matches(c.IfNoneMatch, tag) {
-		return http.StatusNotModified, tag, nil
+// answer encodes a body and tells whether the caller has it already.
+func (c Conditional) answer(body any) (status int, tag string, doc []byte, err error) {
+	if doc, err = edge.Encode(body); err != nil {
+		return 0, "", nil, err
 	}
-	return http.StatusOK, tag, err
+	tag = edge.ETag(doc)
+	if edge.Matches(c.IfNoneMatch, tag) {
+		return http.StatusNotModified, tag, nil, nil
+	}
+	return http.StatusOK, tag, doc, nil
 }

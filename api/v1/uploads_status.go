@@ -65,7 +65,7 @@ func (a *api) getUpload(ctx context.Context, in *uploadInput) (*uploadOutput, er
 	if !u.Ended() {
 		out.RetryAfter = pollAfter
 	}
-	out.Status, out.ETag, err = in.answer(out.Body)
+	out.Status, out.ETag, _, err = in.answer(out.Body)
 	if err != nil || out.Status == http.StatusNotModified || !u.Ended() {
 		return out, err
 	}
