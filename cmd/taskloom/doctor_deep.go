@@ -27,7 +27,10 @@ type deepOptions struct {
 	// files is how many objects are read whole and their sha256 compared, of
 	// all that are looked for; negative for every one.
 	files int
-	json  bool
+	// patience is how long one question to the database may take; the store's own
+	// limits when 0.
+	patience time.Duration
+	json     bool
 }
 
 func (o *deepOptions) flags(cmd *cobra.Command) {
@@ -37,6 +40,8 @@ func (o *deepOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.grace, "grace", store.CheckGrace, "with --deep: how long a task must be untouched to count as being at rest")
 	f.BoolVar(&o.drained, "drained", false, "with --deep: ask also what holds only when nobody works and nothing is under way")
 	f.IntVar(&o.files, "files", 100, "with --deep: objects to read whole and compare by sha256, -1 for every one")
+	f.DurationVar(&o.patience, "patience", 0,
+		"with --deep: how long one question to the database may take (default 30s about a chunk of tasks, else 5m)")
 	f.BoolVar(&o.json, "json", false, "with --deep: print the findings as JSON")
 }
 
@@ -55,7 +60,12 @@ type deepFinding struct {
 	Advice string `json:"advice,omitempty"`
 
 	tasks []int64
+	// late says that it ran out of its time: all may not be well.
+	late bool
 }
+
+// adviceLate goes with what ran out of its time.
+const adviceLate = "it ran out of its time, so not everything was looked at: ask again with a longer --patience, or when the database has less to do"
 
 // broke notes a place that breaks the promise.
 func (f *deepFinding) broke(taskID int64, format string, args ...any) {
@@ -70,8 +80,8 @@ func (f *deepFinding) broke(taskID int64, format string, args ...any) {
 	}
 }
 
-// deep checks the promises about the data and reports whether one is broken.
-// As JSON it prints the other checks, too.
+// deep checks the promises about the data and reports whether one is broken, or
+// could not be checked in its time. As JSON it prints the other checks, too.
 func (d *doctor) deep(ctx context.Context, a *app, o deepOptions, checks []toldCheck) (broken bool, err error) {
 	if o.grace <= 0 {
 		o.grace = store.NoGrace
@@ -90,13 +100,13 @@ func (d *doctor) deep(ctx context.Context, a *app, o deepOptions, checks []toldC
 	if o.json {
 		err = printJSON(a.out, map[string]any{"checks": checks, "promises": findings})
 	}
-	return slices.ContainsFunc(findings, func(f deepFinding) bool { return f.Verdict == failure }), err
+	return slices.ContainsFunc(findings, func(f deepFinding) bool { return f.Verdict == failure || f.late }), err
 }
 
 func (d *doctor) deepData(ctx context.Context, a *app, o deepOptions) ([]deepFinding, error) {
 	shown := time.Now()
 	found, err := d.store.Check(ctx, store.CheckOptions{
-		Drained: o.drained, Grace: o.grace, Chunk: o.chunk, Pause: o.pause,
+		Drained: o.drained, Grace: o.grace, Chunk: o.chunk, Pause: o.pause, Patience: o.patience, SkipLate: true,
 		Progress: func(done, of int64) {
 			if time.Since(shown) >= 2*time.Second {
 				shown = time.Now()
@@ -109,9 +119,12 @@ func (d *doctor) deepData(ctx context.Context, a *app, o deepOptions) ([]deepFin
 	}
 	out := make([]deepFinding, len(found))
 	for i, f := range found {
-		out[i] = deepFinding{Name: f.Name, Promise: f.Promise, Says: f.Says, Verdict: fine, Total: f.Total, Heal: f.Heal, Advice: f.Advice}
-		if f.Total > 0 {
+		out[i] = deepFinding{Name: f.Name, Promise: f.Promise, Says: f.Says, Verdict: fine, Total: f.Total, Heal: f.Heal, Advice: f.Advice, late: f.Late}
+		switch {
+		case f.Total > 0:
 			out[i].Verdict = failure
+		case f.Late:
+			out[i].Verdict = skipped
 		}
 		for _, v := range f.Violations {
 			out[i].Violations = append(out[i].Violations, v.Where)
@@ -124,11 +137,14 @@ func (d *doctor) deepData(ctx context.Context, a *app, o deepOptions) ([]deepFin
 	return out, nil
 }
 
-// complete puts the ids into the command that heals.
+// complete puts the ids into the command that heals, and says what to do about
+// what was not looked at.
 func (f *deepFinding) complete() {
 	if f.Verdict != failure {
 		f.Heal, f.Advice = "", ""
-		return
+	}
+	if f.late {
+		f.Advice = strings.TrimPrefix(f.Advice+"; "+adviceLate, "; ")
 	}
 	ids := make([]string, len(f.tasks))
 	for i, id := range f.tasks {

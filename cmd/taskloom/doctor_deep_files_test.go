@@ -47,6 +47,7 @@ func TestDeepFiles(t *testing.T) {
 	}
 	found, err := d.deepFiles(ctx, nil, deepOptions{files: -1})
 	require.NoError(t, err)
+	require.Len(t, found, 3, "nobody breaks the others on purpose")
 	there, whole, orphans := found[0], found[1], found[2]
 	require.EqualValues(t, 2, there.Total, there.Violations)
 	require.Contains(t, strings.Join(there.Violations, "\n"), "nothing is at "+names["lost"])

@@ -23,8 +23,9 @@ type scene struct {
 	by string
 	// play works and returns what the clients saw that must not be.
 	play func(y *yard, ctx context.Context) ([]string, error)
-	// alone scenes are not played without their bug: they take down a part.
-	alone bool
+	// outage scenes take down a part: what waits for it waits longer than is right
+	// for what is at rest here (broken).
+	outage bool
 }
 
 var scenes = []scene{
@@ -32,7 +33,7 @@ var scenes = []scene{
 	{bug: planted.SubmitAnyClaim, by: "submission-by-holder", play: (*yard).submitTooLate},
 	{bug: planted.DraftUnguarded, play: (*yard).writeInTwoTabs},
 	{bug: planted.TaskAnyOrg, play: (*yard).pollForeignTasks},
-	{bug: planted.OutboxEarly, by: "events-on-the-way", play: (*yard).workWhileTemporalDies, alone: true},
+	{bug: planted.OutboxEarly, by: "events-on-the-way", play: (*yard).workWhileTemporalDies, outage: true},
 }
 
 // everybodyClaims lets all people ask for work at the same moment, again and
@@ -213,6 +214,14 @@ func (y *yard) workWhileTemporalDies(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	return nil, err
+}
+
+// rested says whether nothing is on its way any more: Temporal was told of
+// everything, and every task has its consequences.
+func (y *yard) rested(ctx context.Context) (bool, error) {
+	var n int
+	err := y.Store().Pool().QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM tasks WHERE applied_seq < seq)`).Scan(&n)
+	return n == 0, err
 }
 
 // lagging is how many of the tasks wait for their consequences.

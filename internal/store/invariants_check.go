@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // What a check does unless it is told otherwise.
@@ -28,7 +30,7 @@ const (
 	// maxViolations bounds how many are told of one invariant; all are counted.
 	maxViolations = 20
 	// checkTimeout bounds a statement on a chunk, wholeTimeout one on what
-	// cannot be divided.
+	// cannot be divided, unless CheckOptions.Patience does.
 	checkTimeout = 30 * time.Second
 	wholeTimeout = 5 * time.Minute
 )
@@ -48,6 +50,13 @@ type CheckOptions struct {
 	// NoPeople leaves out what is about people and their rights, NoJournal the
 	// folding of journals, which takes most of the time.
 	NoPeople, NoJournal bool
+	// Patience bounds every statement; 0 bounds one on a chunk of tasks by 30 s,
+	// any other by 5 min.
+	Patience time.Duration
+	// SkipLate goes on without an invariant that ran out of its time, and says so
+	// in its finding. Without it that ends the check with an error: a test must not
+	// take what nobody looked at for sound.
+	SkipLate bool
 	// Progress, when set, is told how many of the tasks have been looked at.
 	Progress func(done, of int64)
 }
@@ -59,6 +68,8 @@ type Finding struct {
 	// Violations are the first ones, Total is how many there are.
 	Violations []Violation
 	Total      int64
+	// Late says that it ran out of its time, so that not everything was looked at.
+	Late bool
 }
 
 // Check looks for broken promises. It never blocks anybody: it takes no locks,
@@ -104,11 +115,12 @@ type check struct {
 	at    map[string]*Finding
 }
 
-// asked returns what is to be asked in a scope, in a fixed order.
+// asked returns what is to be asked in a scope, in a fixed order. What ran out of
+// its time once is not asked again: it would be late in every chunk.
 func (c *check) asked(in ...scope) []Invariant {
 	var out []Invariant
 	for _, inv := range invariants {
-		if c.at[inv.Name] != nil && slices.Contains(in, inv.scope) {
+		if f := c.at[inv.Name]; f != nil && !f.Late && slices.Contains(in, inv.scope) {
 			out = append(out, inv)
 		}
 	}
@@ -136,8 +148,11 @@ func (c *check) whole(ctx context.Context) error {
 }
 
 func (c *check) uploads(ctx context.Context) error {
-	asked := c.asked(ofUploads)
-	for after := uuid.Nil; len(asked) > 0; {
+	for after := uuid.Nil; ; {
+		asked := c.asked(ofUploads)
+		if len(asked) == 0 {
+			return nil
+		}
 		last := uuid.Max
 		err := c.store.pool.QueryRow(ctx, `SELECT id FROM uploads WHERE id > $1 ORDER BY id OFFSET $2 LIMIT 1`, after, uploadsAtOnce-1).Scan(&last)
 		if err != nil && !noRows(err) {
@@ -148,13 +163,11 @@ func (c *check) uploads(ctx context.Context) error {
 		}
 		after = last
 	}
-	return nil
 }
 
 // tasks walks all of them by their ids. The last chunk is open at its end, so
 // that what belongs to no task is seen too.
 func (c *check) tasks(ctx context.Context) error {
-	asked, fold := c.asked(ofTasks), len(c.asked(ofJournal)) > 0
 	var all int64
 	if c.Progress != nil {
 		if err := c.store.pool.QueryRow(ctx, `SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'tasks'::regclass`).Scan(&all); err != nil {
@@ -168,13 +181,11 @@ func (c *check) tasks(ctx context.Context) error {
 		if err != nil && !noRows(err) {
 			return err
 		}
-		if err := c.ask(ctx, checkTimeout, asked, after, last); err != nil {
+		if err := c.ask(ctx, checkTimeout, c.asked(ofTasks), after, last); err != nil {
 			return err
 		}
-		if fold {
-			if err := c.fold(ctx, after, last); err != nil {
-				return err
-			}
+		if err := c.fold(ctx, after, last); err != nil {
+			return err
 		}
 		done += n
 		if c.Progress != nil {
@@ -190,32 +201,63 @@ func (c *check) tasks(ctx context.Context) error {
 	}
 }
 
-// ask puts the questions of some invariants about a range to one snapshot.
+// ask puts the questions of some invariants about a range to one snapshot. When
+// one of them runs out of its time, the server answers none after it: each that is
+// left is then asked by itself, and so it shows which one it was.
 func (c *check) ask(ctx context.Context, limit time.Duration, asked []Invariant, after, last any) error {
-	if len(asked) == 0 {
+	answered, err := c.askAtOnce(ctx, limit, asked, after, last)
+	if !c.SkipLate || !ranOut(err) {
+		return err
+	}
+	left := asked[answered:]
+	if len(left) == 1 {
+		c.at[left[0].Name].Late = true
 		return nil
 	}
-	return c.store.snapshot(ctx, limit, func(tx pgx.Tx) error {
+	for _, inv := range left {
+		if err := c.ask(ctx, limit, []Invariant{inv}, after, last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askAtOnce returns how many of the questions, from the first, were answered.
+func (c *check) askAtOnce(ctx context.Context, limit time.Duration, asked []Invariant, after, last any) (answered int, err error) {
+	if len(asked) == 0 {
+		return 0, nil
+	}
+	err = c.store.snapshot(ctx, cmp.Or(c.Patience, limit), func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		for _, inv := range asked {
 			b.Queue(inv.question(), after, last, c.Grace).Query(func(rows pgx.Rows) error {
-				var v Violation
+				v := Violation{Invariant: inv.Name}
+				var found []Violation
 				var n int64
-				f := c.at[inv.Name]
 				_, err := pgx.ForEachRow(rows, []any{&v.TaskID, &v.Where, &n}, func() error {
-					if v.Invariant = inv.Name; len(f.Violations) < maxViolations {
-						f.Violations = append(f.Violations, v)
-					}
+					found = append(found, v)
 					return nil
 				})
-				if f.Total += n; err != nil {
+				if err != nil {
 					return fmt.Errorf("check %s (%s) after %v: %w", inv.Name, inv.Says, after, err)
 				}
+				f := c.at[inv.Name]
+				f.Violations = append(f.Violations, found[:min(len(found), maxViolations-len(f.Violations))]...)
+				f.Total += n
+				answered++
 				return nil
 			})
 		}
 		return tx.SendBatch(ctx, b).Close()
 	})
+	return answered, err
+}
+
+// ranOut reports whether Postgres ended a statement because its time was over, or
+// because what it reads was locked for too long.
+func ranOut(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == codeQueryCanceled || pg.Code == codeLockTimeout)
 }
 
 // question counts what the invariant's SQL finds and returns the first rows.

@@ -4,7 +4,8 @@ package store
 const (
 	// adviceIncident goes with what no fault of the machines explains.
 	adviceIncident = "stop and find out what wrote this: keep a dump of the database, look at the task's timeline, and report it " +
-		"as a bug with both; a person decides which of the two pieces of work stands, the other can be reopened"
+		"as a bug with both; a person decides which of the two pieces of work stands: while the task is open, an admin can quarantine the node " +
+		"and requeue it, and what is finished is done again as a new task"
 	adviceRestore = "rows were lost or changed past the product: compare with a backup of the time before, and restore from it " +
 		"(docs/operations.md, Backup and restore)"
 )

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,7 +36,7 @@ var foldInvariants = []Invariant{
 func (s *Store) CheckJournal(ctx context.Context, after int64, limit int) ([]Violation, int64, error) {
 	var out []Violation
 	for left := limit; left > 0; {
-		n, last, err := s.foldPage(ctx, after, math.MaxInt64, min(left, journalsAtOnce), func(v Violation) { out = append(out, v) })
+		n, last, err := s.foldPage(ctx, checkTimeout, after, math.MaxInt64, min(left, journalsAtOnce), func(v Violation) { out = append(out, v) })
 		if err != nil {
 			return nil, 0, translate(err)
 		}
@@ -47,15 +48,24 @@ func (s *Store) CheckJournal(ctx context.Context, after int64, limit int) ([]Vio
 	return out, after, nil
 }
 
-// fold checks the journals of the tasks in (after, last].
+// fold checks the journals of the tasks in (after, last]. All that folding tells is
+// late when reading them is.
 func (c *check) fold(ctx context.Context, after, last int64) error {
-	for {
-		n, read, err := c.store.foldPage(ctx, after, last, journalsAtOnce, func(v Violation) { c.add(v) })
+	asked := c.asked(ofJournal)
+	for len(asked) > 0 {
+		n, read, err := c.store.foldPage(ctx, cmp.Or(c.Patience, checkTimeout), after, last, journalsAtOnce, func(v Violation) { c.add(v) })
+		if c.SkipLate && ranOut(err) {
+			for _, inv := range asked {
+				c.at[inv.Name].Late = true
+			}
+			return nil
+		}
 		if err != nil || n < journalsAtOnce {
 			return err
 		}
 		after = read
 	}
+	return nil
 }
 
 // written is a task as its rows have it.
@@ -82,8 +92,10 @@ type journaled struct {
 
 // foldPage checks the first n journals in (after, last], in one snapshot, and
 // returns how many there were and the last task's id.
-func (s *Store) foldPage(ctx context.Context, after, last int64, n int, tell func(Violation)) (found int, read int64, err error) {
-	err = s.snapshot(ctx, checkTimeout, func(tx pgx.Tx) error {
+func (s *Store) foldPage(
+	ctx context.Context, limit time.Duration, after, last int64, n int, tell func(Violation),
+) (found int, read int64, err error) {
+	err = s.snapshot(ctx, limit, func(tx pgx.Tx) error {
 		page, err := readPage(ctx, tx, after, last, n)
 		if err != nil || len(page) == 0 {
 			return err
