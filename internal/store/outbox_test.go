@@ -119,6 +119,30 @@ func TestWhatADeadDispatcherTookIsDueSoon(t *testing.T) {
 	require.Equal(t, got[0].ID, again[0].ID)
 }
 
+// After an outage everything has lagged for long, also what was told a moment ago
+// and has no row any more. A ring would cost as much as the event that it repeats.
+func TestNothingIsRungWhileTheOutboxIsBehind(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	told := b.create(1)[0]
+	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
+	b.submit(b.Contributors[0], c)
+	b.exec(`DELETE FROM outbox`)
+	others := b.create(100)
+	b.exec(`UPDATE outbox SET priority = 0, next_attempt_at = now() - interval '31 seconds'`)
+	b.exec(`UPDATE tasks SET updated_at = now() - interval '10 minutes'`)
+	rung, err := b.Store.Reconcile(ctx, 200)
+	require.NoError(t, err)
+	require.Empty(t, rung)
+
+	// Fewer are what is refused for long, which holds up nobody else's healing.
+	b.exec(`DELETE FROM outbox WHERE task_id = $1`, others[0])
+	rung, err = b.Store.Reconcile(ctx, 200)
+	require.NoError(t, err)
+	require.Equal(t, []int64{told}, rung)
+}
+
 func TestReconcileRingsWhatLags(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -108,6 +108,8 @@ func limits() dynamicconfig.StaticClient {
 		dynamicconfig.FrontendRPS.Key():                                  unlimited,
 		dynamicconfig.FrontendMaxNamespaceRPSPerInstance.Key():           unlimited,
 		dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 100,
-		dynamicconfig.HistoryCacheHostLevelMaxSize.Key():                 8192,
+		// Some 8 KB each, 128,000 by default. What happens to a run that is not among
+		// them reads it from Postgres first.
+		dynamicconfig.HistoryCacheHostLevelMaxSize.Key(): 32_768,
 	}
 }
