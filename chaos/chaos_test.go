@@ -29,6 +29,8 @@ func TestChaos(t *testing.T) {
 	r.Play(s)
 	r.Finish(t.Context())
 	r.verdict("chaos")
+	require.GreaterOrEqual(t, r.injected(), leastInjected(len(s.Faults)),
+		"invalid run: too few of %d faults found something to break", len(s.Faults))
 }
 
 // scheduleOf is the file of CHAOS_REPLAY, or what the settings lead to.

@@ -14,6 +14,7 @@
 //   - run: the running product, with two of each process
 //   - faults: what can be broken, and how it is healed
 //   - recover: how it is seen that everything works again
-//   - check, model: what clients saw, against what is there
+//   - check, model, audit: what clients saw, against what is there
 //   - row: a row of the matrix, from load to verdict
+//   - served: whether clients were served on while something was broken
 package chaos

@@ -17,8 +17,8 @@ const (
 )
 
 // admin does what takes privileges, each of which must leave a row in the audit
-// log (I12), and with each new key looks for a task of another organization,
-// which must not be there for it (I11).
+// log (I12, see checkAudit), and with each new key looks for a task of another
+// organization, which must not be there for it (I11).
 type admin struct {
 	*client
 
@@ -45,9 +45,13 @@ func (a *admin) live(ctx context.Context, home <-chan struct{}) error {
 
 func (a *admin) round(ctx context.Context) error {
 	if id, ok := a.org.some(a.rand); ok {
+		var out struct {
+			Done []int64 `json:"done"` // empty when the task is over
+		}
 		_, err := a.do(ctx, request{
 			Op: Op{Kind: opPriority, Task: id}, method: http.MethodPost, path: a.pipeline("/tasks/bulk"),
-			in: object{"action": "set_priority", "priority": a.rand.IntN(201) - 100, "task_ids": []int64{id}},
+			in: object{"action": "set_priority", "priority": a.rand.IntN(201) - 100, "task_ids": []int64{id}}, out: &out,
+			note: func(op *Op) { op.Tasks = out.Done },
 		})
 		if err != nil {
 			return err

@@ -111,6 +111,7 @@ func (r *Run) check(ctx context.Context) {
 		{"submissions", r.checkSubmissions},
 		{"drafts", r.checkDrafts},
 		{"claims", r.checkClaims},
+		{"acts of admins", r.checkAudit},
 		{"uploads", r.checkUploads},
 		{"runs in Temporal", r.checkRuns},
 	} {

@@ -35,7 +35,7 @@ type Fault struct {
 	// broken promise.
 	During func(ctx context.Context, r *Run) error
 	// Serves says that clients are served on while it is broken: their calls
-	// go on being acknowledged, or it is a violation.
+	// go on being acknowledged, or it is a violation. Rows look at it.
 	Serves bool
 	// Starves says that no worker moves tasks on meanwhile, so that clients run
 	// out of work: what is asked of them is that something is acknowledged.
@@ -77,9 +77,12 @@ func ServeKilled(target string) Fault {
 
 // WorkerKilled is kill -9 of worker processes; they stay away until healed.
 func WorkerKilled(target string) Fault {
-	return Fault{Name: "kill -9 of worker " + target, Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
-		return halt(chosen(r.Workers, target)), nil
-	}}
+	return Fault{
+		Name: "kill -9 of worker " + target, Serves: true, Starves: target == targetBoth,
+		Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+			return halt(chosen(r.Workers, target)), nil
+		},
+	}
 }
 
 func halt(ps []*stacktest.Process) func(context.Context) error {
@@ -104,9 +107,12 @@ func ServePaused(target string) Fault {
 
 // WorkerPaused is SIGSTOP of worker processes, SIGCONT heals.
 func WorkerPaused(target string) Fault {
-	return Fault{Name: "SIGSTOP of worker " + target, Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
-		return suspend(chosen(r.Workers, target)), nil
-	}}
+	return Fault{
+		Name: "SIGSTOP of worker " + target, Serves: true, Starves: target == targetBoth,
+		Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
+			return suspend(chosen(r.Workers, target)), nil
+		},
+	}
 }
 
 func suspend(ps []*stacktest.Process) func(context.Context) error {

@@ -54,7 +54,8 @@ type Op struct {
 	Iteration int    `json:"iteration,omitempty"`
 	// LeaseEnds is of a claim that was given, Unix time in nanoseconds.
 	LeaseEnds int64 `json:"lease_ends,omitempty"`
-	// Key is the Idempotency-Key of a create, Tasks the ids that came back.
+	// Key is the Idempotency-Key of a create. Tasks are the ids that came back: of
+	// what was created, or of those whose priority was set.
 	Key   string  `json:"key,omitempty"`
 	Tasks []int64 `json:"tasks,omitempty"`
 	// Revision is that of a draft that was saved.

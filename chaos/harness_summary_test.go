@@ -24,12 +24,8 @@ func (r *Run) summary() string {
 		}
 		byKind[op.Kind][op.Outcome]++
 	}
-	faults := 0
-	for _, n := range r.faults {
-		faults += n
-	}
 	fmt.Fprintf(&b, "seed %d, %s: %d faults, %d calls (%d ok, %d refused, %d unknown), %d violations\n", r.Seed,
-		time.Since(r.began).Round(time.Second), faults, len(ops), r.History.Count(OK), r.History.Count(Refused), r.History.Count(Unknown), len(r.Violations()))
+		time.Since(r.began).Round(time.Second), r.injected(), len(ops), r.History.Count(OK), r.History.Count(Refused), r.History.Count(Unknown), len(r.Violations()))
 	for _, k := range slices.Sorted(maps.Keys(byKind)) {
 		fmt.Fprintf(&b, "  %-10s %7d ok %6d refused %6d unknown\n", k, byKind[k][OK], byKind[k][Refused], byKind[k][Unknown])
 	}

@@ -49,7 +49,8 @@ func breakerMoves(log string) (moves []breakerMove, err error) {
 // breakerStory is what a breaker did in an outage and up to the deadline after
 // it.
 type breakerStory struct {
-	opened int
+	// opened counts how often it left closed during the outage, again after it.
+	opened, again int
 	// failed and closed count the tries after the outage was healed.
 	failed, closed int
 	last           string // where it stood then, "" when it never moved
@@ -63,6 +64,8 @@ func storyOf(moves []breakerMove, began, healed, until time.Time) (s breakerStor
 		s.last = m.To
 		after := m.At.After(healed)
 		switch {
+		case m.From == breakerClosed && after:
+			s.again++
 		case m.From == breakerClosed:
 			s.opened++
 		case m.From == breakerHalf && m.To == breakerOpen && after:
@@ -74,10 +77,13 @@ func storyOf(moves []breakerMove, began, healed, until time.Time) (s breakerStor
 	return s
 }
 
-// breakersClose looks at each worker's breaker after each outage: one that had
-// opened is closed within the deadline. How many tries that took is told; the
-// matrix has one.
-func (a *temporalAway) breakersClose(r *Run) error {
+// breakersMove looks at each worker's breaker in each outage and after it. While
+// no call comes through it opens once: the tries that it makes every two seconds
+// fail, and what closes it is one that does not. One that had opened is closed
+// within the deadline. What else it does is told: how often it opens where some
+// calls come through, and how many tries it takes to close it, of which the matrix
+// has one.
+func (a *temporalAway) breakersMove(r *Run) error {
 	opened := make([]int, len(a.outages))
 	for i, p := range r.Workers {
 		moves, err := breakerMoves(p.Log())
@@ -91,7 +97,11 @@ func (a *temporalAway) breakersClose(r *Run) error {
 			}
 			s := storyOf(moves, o.began, o.healed, until)
 			opened[j] += s.opened
-			r.Logf("%s: the breaker of worker %d opened %d times; after it, %d tries failed and %d closed it", o.name, i, s.opened, s.failed, s.closed)
+			r.Logf("%s: the breaker of worker %d opened %d times; after it, %d tries failed, %d closed it, and it opened %d times again",
+				o.name, i, s.opened, s.failed, s.closed, s.again)
+			if o.gone && s.opened > 1 {
+				r.Violate("I10: the breaker of worker %d opened %d times during %s: something closed it while no call came through", i, s.opened, o.name)
+			}
 			if s.last != "" && s.last != breakerClosed {
 				r.Violate("I10: the breaker of worker %d is %s %s after %s was healed", i, s.last, until.Sub(o.healed).Round(time.Second), o.name)
 			}
@@ -123,6 +133,10 @@ func TestRow04BreakerIsRead(t *testing.T) {
 	moves, err = breakerMoves(log + `{"time":"2026-11-22T06:20:17Z","msg":"` + breakerIsNew + `"}` + "\n")
 	require.NoError(t, err)
 	require.Equal(t, breakerClosed, storyOf(moves, at(0), at(10), at(40)).last)
+	moves, err = breakerMoves(log + line(16, breakerHalf, breakerClosed) + line(20, breakerClosed, breakerOpen))
+	require.NoError(t, err)
+	require.Equal(t, breakerStory{opened: 1, again: 1, failed: 1, closed: 1, last: breakerOpen}, storyOf(moves, at(0), at(10), at(40)))
+	require.Equal(t, breakerStory{opened: 2, last: breakerOpen}, storyOf(moves, at(0), at(30), at(40)))
 	_, err = breakerMoves("broken: " + breakerMoved)
 	require.Error(t, err)
 }

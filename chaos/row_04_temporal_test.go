@@ -189,7 +189,7 @@ func (a *temporalAway) check(ctx context.Context, r *Run) error {
 	if err := a.knocking.finished(ctx); err != nil {
 		return err
 	}
-	return a.breakersClose(r)
+	return a.breakersMove(r)
 }
 
 // answered checks that the confirmation of an upload has an answer in time

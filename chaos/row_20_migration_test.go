@@ -40,7 +40,7 @@ var unsafe = []struct {
 
 // allowed are statements that would be found, each with its reason.
 var allowed = map[string]string{
-	"DROP INDEX tasks_lagging": "the last statement of the transaction that makes what takes its place: its lock lasts for a moment, and migrate gives up its place in the queue for it after half a second",
+	"DROP INDEX tasks_lagging": "the last statement of the transaction that makes what takes its place: its lock lasts for a moment, and migrate gives up its place in the queue for it after 200 ms",
 }
 
 var (

@@ -57,17 +57,6 @@ func TestRow21MixedVersions(t *testing.T) {
 	})
 }
 
-// mustNotSkip fails a test that was asked for and is skipped from here on,
-// because there is no old version to build.
-func mustNotSkip(t *testing.T) {
-	t.Helper()
-	t.Cleanup(func() {
-		if t.Skipped() {
-			t.Error("this row was asked for and could not run")
-		}
-	})
-}
-
 // sideBySide are the stretches in which workers of both versions run, and how
 // many workflow tasks each worker did in them.
 type sideBySide struct {

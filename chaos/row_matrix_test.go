@@ -27,7 +27,7 @@ func startRow(t *testing.T, row Row) *Run {
 	seed := seedOf(t)
 	t.Logf("row %d, %s: CHAOS_SEED=%d", row.Number, row.Name, seed)
 	s := Settings{Seed: seed, Load: DefaultLoad(peopleOf(t))}
-	s.Load.CutShare = 0
+	s.Load.CutShare, s.Load.LoseShare = 0, 0 // a row has its own faults only
 	if row.Settings != nil {
 		row.Settings(&s)
 	}

@@ -66,3 +66,10 @@ func TestThePaceOfASchedule(t *testing.T) {
 		}
 	}
 }
+
+func TestHowManyFaultsMustBeInjected(t *testing.T) {
+	t.Parallel()
+	for planned, least := range map[int]int{1: 0, 39: 0, 40: 40, 45: 40, 90: 80, 1800: 1600} {
+		require.Equal(t, least, leastInjected(planned), "of %d", planned)
+	}
+}

@@ -1,0 +1,107 @@
+package chaos
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	// servedShare of the calls that were acknowledged before a fault must go on being
+	// acknowledged where clients are served on: with one of two servers gone, or with
+	// Temporal away, hardly fewer do, and this leaves room for a busy machine.
+	servedShare = 0.3
+	// servedFor is the shortest time that is judged: calls that hang when a fault
+	// begins take callTimeout to fail, and go to the other server then.
+	servedFor = 2 * callTimeout
+)
+
+// hold keeps a fault for a while and sees that clients are served on, where
+// that is promised. One that is held for less than servedFor is for servedSince.
+func (r *Run) hold(ctx context.Context, f Fault, d time.Duration) {
+	r.t.Helper()
+	from := time.Now()
+	before := r.ackedPerSecond(floorWindow, from)
+	require.NoError(r.t, r.pause(ctx, d))
+	if d >= servedFor {
+		// Calls that hang when it begins take their time to fail.
+		r.servedOn(f, before, time.Since(from)-callTimeout, time.Now())
+	}
+}
+
+// servedSince judges a fault that was healed soon: the time that begins with its
+// injection has what it broke, and what came of that after the heal.
+func (r *Run) servedSince(ctx context.Context, f Fault, injected time.Time) {
+	r.t.Helper()
+	until := injected.Add(servedFor)
+	require.NoError(r.t, r.pause(ctx, time.Until(until)))
+	r.servedOn(f, r.ackedPerSecond(floorWindow, injected), servedFor, until)
+}
+
+// servedOn notes a violation when too few calls were acknowledged over some time
+// up to a moment, with so many a second before the fault.
+func (r *Run) servedOn(f Fault, before float64, over time.Duration, until time.Time) {
+	if during := r.ackedPerSecond(over, until); during < f.leastServed(before, over) {
+		r.Violate("clients were not served during %s: %.1f calls a second were acknowledged in %s, %.1f before it (%s)",
+			f.Name, during, over.Round(time.Millisecond), before, loadOfMachine())
+	}
+}
+
+// ackedPerSecond is how many calls that changed something were acknowledged a
+// second, over some time up to a moment.
+func (r *Run) ackedPerSecond(over time.Duration, until time.Time) float64 {
+	return float64(r.History.AckedWithin(over, until)) / over.Seconds()
+}
+
+// leastServed is how many calls a second must be acknowledged over some time
+// during a fault, with so many before it; 0 where nothing is promised.
+func (f Fault) leastServed(before float64, over time.Duration) float64 {
+	switch {
+	case !f.Serves:
+		return 0
+	case f.Starves: // one call
+		return 1 / over.Seconds()
+	}
+	return servedShare * before
+}
+
+func TestHowManyCallsMustGoOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault  Fault
+		during float64
+		served bool
+	}{
+		{Fault{}, 0, true},
+		{Fault{Serves: true}, 40, true},
+		{Fault{Serves: true}, 12.1, true},
+		{Fault{Serves: true}, 11.9, false},
+		{Fault{Serves: true}, 0, false},
+		{Fault{Serves: true, Starves: true}, 1 / servedFor.Seconds(), true},
+		{Fault{Serves: true, Starves: true}, 0, false},
+	} {
+		require.Equal(t, c.served, c.during >= c.fault.leastServed(40, servedFor), "%+v", c)
+	}
+}
+
+// A fault that is healed at once is judged by what came after its injection, and
+// by what was before it.
+func TestAFaultThatIsHealedSoonIsJudged(t *testing.T) {
+	t.Parallel()
+	injected := time.Unix(1000, 0)
+	for during, violations := range map[int]int{0: 1, 2: 1, 4: 0} {
+		r := &Run{History: newHistory(), t: t, stopped: true, ctx: t.Context()}
+		for second := range 10 {
+			for range 10 {
+				r.History.add(Op{Kind: opSubmit, Outcome: OK, Return: injected.Add(-time.Duration(second) * time.Second).UnixNano()})
+			}
+			for range during {
+				r.History.add(Op{Kind: opSubmit, Outcome: OK, Return: injected.Add(time.Duration(second+1) * time.Second).UnixNano()})
+			}
+		}
+		r.servedSince(t.Context(), Fault{Name: "a fault", Serves: true}, injected)
+		require.Len(t, r.Violations(), violations, "%d of 10 calls a second", during)
+	}
+}
