@@ -28,9 +28,9 @@ func TestChaos(t *testing.T) {
 	r.uploader = r.newUploader()
 	r.Play(s)
 	r.Finish(t.Context())
-	r.verdict("chaos")
 	require.GreaterOrEqual(t, r.injected(), leastInjected(len(s.Faults)),
 		"invalid run: too few of %d faults found something to break", len(s.Faults))
+	r.verdict("chaos")
 }
 
 // scheduleOf is the file of CHAOS_REPLAY, or what the settings lead to.

@@ -88,7 +88,7 @@ func (row Row) one(ctx context.Context, r *Run, f Fault) {
 	r.Recover(ctx, f.Name, true, deadline)
 	r.settles(ctx, f.Name, healed, deadline)
 	if hold < servedFor {
-		r.servedSince(ctx, f, injected)
+		r.servedSince(ctx, f, injected, healed)
 	}
 }
 

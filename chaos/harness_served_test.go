@@ -32,12 +32,17 @@ func (r *Run) hold(ctx context.Context, f Fault, d time.Duration) {
 }
 
 // servedSince judges a fault that was healed soon: the time that begins with its
-// injection has what it broke, and what came of that after the heal.
-func (r *Run) servedSince(ctx context.Context, f Fault, injected time.Time) {
+// injection has what it broke, and what came of that after the heal. Where the
+// injection itself takes long, as with processes that are replaced one after the
+// other, it is all of it.
+func (r *Run) servedSince(ctx context.Context, f Fault, injected, healed time.Time) {
 	r.t.Helper()
 	until := injected.Add(servedFor)
+	if healed.After(until) {
+		until = healed
+	}
 	require.NoError(r.t, r.pause(ctx, time.Until(until)))
-	r.servedOn(f, r.ackedPerSecond(floorWindow, injected), servedFor, until)
+	r.servedOn(f, r.ackedPerSecond(floorWindow, injected), until.Sub(injected), until)
 }
 
 // servedOn notes a violation when too few calls were acknowledged over some time
@@ -91,17 +96,31 @@ func TestHowManyCallsMustGoOn(t *testing.T) {
 func TestAFaultThatIsHealedSoonIsJudged(t *testing.T) {
 	t.Parallel()
 	injected := time.Unix(1000, 0)
-	for during, violations := range map[int]int{0: 1, 2: 1, 4: 0} {
+	for _, c := range []struct {
+		during     int // calls a second, for
+		seconds    int // and none after it
+		healed     time.Duration
+		violations int
+	}{
+		{0, 60, time.Second, 1},
+		{2, 60, time.Second, 1},
+		{4, 60, time.Second, 0},
+		{4, 10, time.Second, 0},
+		{4, 10, time.Minute, 1},
+		{4, 60, time.Minute, 0},
+	} {
 		r := &Run{History: newHistory(), t: t, stopped: true, ctx: t.Context()}
 		for second := range 10 {
 			for range 10 {
 				r.History.add(Op{Kind: opSubmit, Outcome: OK, Return: injected.Add(-time.Duration(second) * time.Second).UnixNano()})
 			}
-			for range during {
+		}
+		for second := range c.seconds {
+			for range c.during {
 				r.History.add(Op{Kind: opSubmit, Outcome: OK, Return: injected.Add(time.Duration(second+1) * time.Second).UnixNano()})
 			}
 		}
-		r.servedSince(t.Context(), Fault{Name: "a fault", Serves: true}, injected)
-		require.Len(t, r.Violations(), violations, "%d of 10 calls a second", during)
+		r.servedSince(t.Context(), Fault{Name: "a fault", Serves: true}, injected, injected.Add(c.healed))
+		require.Len(t, r.Violations(), c.violations, "%+v of 10 calls a second", c)
 	}
 }

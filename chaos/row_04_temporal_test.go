@@ -116,9 +116,8 @@ func (a *temporalAway) fault(name string, gone bool, hold time.Duration, breaks 
 				err = errors.Join(err, o.waited(ctx, r))
 			}
 			r.Logf("p99 during %s: %s", name, r.latencies(o.began, time.Now()))
-			err = errors.Join(err, heal(ctx))
-			o.healed = time.Now()
-			return err
+			o.healed = time.Now() // a try that comes through belongs to what follows
+			return errors.Join(err, heal(ctx))
 		}, nil
 	}}
 	if gone { // else a confirmation may well succeed

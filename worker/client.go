@@ -20,6 +20,10 @@ import (
 // after connectSoon at first and connectLate later, and one that nobody answers,
 // as those to a host that is cut off, is given up after connectTime. The SDK waits
 // for up to 10 s and 20 s.
+//
+// Two waits remain the SDK's: its pollers ask again up to 10 s after a failed
+// poll, and a connection that stands but carries nothing any more is noticed by its
+// keepalive, after 45 s.
 const (
 	connectSoon = 200 * time.Millisecond
 	connectLate = 2 * time.Second

@@ -52,7 +52,12 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: "Check every part and say how to mend what is wrong. With --deep check, too, every promise about the data\n" +
 			"(docs/promises.md), on a database that is at work: nobody has to wait for it.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), deep, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return err
+			}
+			return a.doctor(cmd.Context(), deep, o)
+		},
 	}
 	cmd.Flags().BoolVar(&deep, "deep", false, "check every promise about the data, too")
 	o.flags(cmd)

@@ -45,6 +45,14 @@ func (o *deepOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.json, "json", false, "with --deep: print the findings as JSON")
 }
 
+// validate refuses what Postgres would take for no limit, or not at all.
+func (o *deepOptions) validate() error {
+	if o.patience != 0 && o.patience < time.Millisecond {
+		return fmt.Errorf("--patience %v: give at least 1ms, or 0 for the default", o.patience)
+	}
+	return nil
+}
+
 // deepFinding is what one promise about the data came to.
 type deepFinding struct {
 	Name    string  `json:"name"`

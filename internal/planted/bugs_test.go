@@ -22,9 +22,10 @@ const (
 	// found is how long a bug may stay unseen.
 	found = 2 * time.Minute
 	// lasts is for how long a promise must be broken to count: longer than a run
-	// takes from a signal to its step, and far shorter than the half a minute after
-	// which the reconciler mends what was lost.
-	lasts = 4 * time.Second
+	// takes from a signal to its step, the 10 s included that the SDK's pollers wait
+	// after an outage before they ask again, and shorter than the half a minute
+	// after which the reconciler mends what was lost.
+	lasts = 12 * time.Second
 )
 
 // TestThePlantedBugsAreFound plays every scene without its bug, when nothing

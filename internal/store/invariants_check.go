@@ -154,8 +154,11 @@ func (c *check) uploads(ctx context.Context) error {
 			return nil
 		}
 		last := uuid.Max
-		err := c.store.pool.QueryRow(ctx, `SELECT id FROM uploads WHERE id > $1 ORDER BY id OFFSET $2 LIMIT 1`, after, uploadsAtOnce-1).Scan(&last)
-		if err != nil && !noRows(err) {
+		err := c.row(ctx, wholeTimeout, `SELECT id FROM uploads WHERE id > $1 ORDER BY id OFFSET $2 LIMIT 1`, []any{after, uploadsAtOnce - 1}, &last)
+		if c.late(err, ofUploads) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 		if err := c.ask(ctx, wholeTimeout, asked, after, last); err != nil || last == uuid.Max {
@@ -176,9 +179,13 @@ func (c *check) tasks(ctx context.Context) error {
 	}
 	for after, done := int64(0), int64(0); ; {
 		last, n := int64(math.MaxInt64), int64(0)
-		err := c.store.pool.QueryRow(ctx, `SELECT max(id), count(*) FROM (SELECT id FROM tasks WHERE id > $1 ORDER BY id LIMIT $2) t
-			HAVING count(*) = $2`, after, c.Chunk).Scan(&last, &n)
-		if err != nil && !noRows(err) {
+		err := c.row(ctx, checkTimeout, `SELECT max(id), count(*) FROM (SELECT id FROM tasks WHERE id > $1 ORDER BY id LIMIT $2) t
+			HAVING count(*) = $2`, []any{after, c.Chunk}, &last, &n)
+		if c.late(err, ofTasks) {
+			c.late(err, ofJournal)
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 		if err := c.ask(ctx, checkTimeout, c.asked(ofTasks), after, last); err != nil {
@@ -199,6 +206,16 @@ func (c *check) tasks(ctx context.Context) error {
 		}
 		after = last
 	}
+}
+
+// row reads the bound of a chunk; without one the values stay as they are.
+func (c *check) row(ctx context.Context, limit time.Duration, sql string, args []any, into ...any) error {
+	return c.store.snapshot(ctx, cmp.Or(c.Patience, limit), func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, sql, args...).Scan(into...); !noRows(err) {
+			return err
+		}
+		return nil
+	})
 }
 
 // ask puts the questions of some invariants about a range to one snapshot. When
@@ -253,8 +270,21 @@ func (c *check) askAtOnce(ctx context.Context, limit time.Duration, asked []Inva
 	return answered, err
 }
 
-// ranOut reports whether Postgres ended a statement because its time was over, or
-// because what it reads was locked for too long.
+// late notes what is asked in a scope as late when its walk ran out of its time,
+// and reports whether that may be so.
+func (c *check) late(err error, in scope) bool {
+	if !c.SkipLate || !ranOut(err) {
+		return false
+	}
+	for _, inv := range c.asked(in) {
+		c.at[inv.Name].Late = true
+	}
+	return true
+}
+
+// ranOut reports whether Postgres ended a statement because its time was over, with
+// which it names also what somebody ended by pg_cancel_backend, or because what it
+// reads was locked for too long.
 func ranOut(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == codeQueryCanceled || pg.Code == codeLockTimeout)
@@ -274,7 +304,9 @@ func (inv Invariant) question() string {
 func (s *Store) snapshot(ctx context.Context, limit time.Duration, fn func(tx pgx.Tx) error) error {
 	o := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, s.pool, o, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = `+milliseconds(limit)); err != nil {
+		// The pool's own limit for locks is shorter than what a check may take.
+		if _, err := tx.Exec(ctx, `SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', '0', true)`,
+			milliseconds(limit)); err != nil {
 			return err
 		}
 		return fn(tx)

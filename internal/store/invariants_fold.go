@@ -51,13 +51,9 @@ func (s *Store) CheckJournal(ctx context.Context, after int64, limit int) ([]Vio
 // fold checks the journals of the tasks in (after, last]. All that folding tells is
 // late when reading them is.
 func (c *check) fold(ctx context.Context, after, last int64) error {
-	asked := c.asked(ofJournal)
-	for len(asked) > 0 {
+	for len(c.asked(ofJournal)) > 0 {
 		n, read, err := c.store.foldPage(ctx, cmp.Or(c.Patience, checkTimeout), after, last, journalsAtOnce, func(v Violation) { c.add(v) })
-		if c.SkipLate && ranOut(err) {
-			for _, inv := range asked {
-				c.at[inv.Name].Late = true
-			}
+		if c.late(err, ofJournal) {
 			return nil
 		}
 		if err != nil || n < journalsAtOnce {

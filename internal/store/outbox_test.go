@@ -136,8 +136,19 @@ func TestNothingIsRungWhileTheOutboxIsBehind(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, rung)
 
-	// Fewer are what is refused for long, which holds up nobody else's healing.
-	b.exec(`DELETE FROM outbox WHERE task_id = $1`, others[0])
+	// Nothing is left alone for ever.
+	b.exec(`UPDATE task_lag SET since = now() - interval '16 minutes' WHERE task_id = $1`, told)
+	rung, err = b.Store.Reconcile(ctx, 200)
+	require.NoError(t, err)
+	require.Equal(t, []int64{told}, rung)
+	b.exec(`DELETE FROM outbox WHERE task_id = $1`, told)
+	b.exec(`UPDATE task_lag SET since = now() - interval '10 minutes' WHERE task_id = $1`, told)
+
+	// What is refused for long holds up nobody else's healing, whatever it stands for.
+	b.exec(`INSERT INTO task_events (task_id, seq, kind) SELECT t, seq, 'claim' FROM unnest($1::bigint[]) t, generate_series(2, 3) seq`, others)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
+		SELECT 'task_event', t, seq, 0, now() - interval '31 seconds' FROM unnest($1::bigint[]) t, generate_series(2, 3) seq`, others)
+	b.exec(`UPDATE outbox SET next_attempt_at = now() + interval '1 minute', attempts = 9 WHERE seq = 3`)
 	rung, err = b.Store.Reconcile(ctx, 200)
 	require.NoError(t, err)
 	require.Equal(t, []int64{told}, rung)

@@ -9,14 +9,18 @@ import (
 
 // Times after which the reconciler looks at a task. One that lags is rung soon
 // enough for all to be well again within a minute after a fault, the
-// reconciler's rounds included.
+// reconciler's rounds included, unless the outbox is behind: then after
+// lagDespiteBacklog, which is longer than an outage of ten minutes and the
+// draining after it.
 const (
 	lagBeforeRing      = 30 * time.Second
+	lagDespiteBacklog  = 15 * time.Minute
 	deadlineBeforeRing = 5 * time.Minute
 )
 
-// outboxBehind rows that have been due for lagBeforeRing say that the outbox is
-// behind, as it is after an outage: more than are ever refused for long.
+// outboxBehind rows that have been due for lagBeforeRing and must be told say that
+// the outbox is behind, as it is after an outage. Rows that Temporal refuses are
+// due later each time, and what they stand for need not be told.
 const outboxBehind = 100
 
 // Reconcile heals what was lost on the way and tidies up: it rings the runs of
@@ -58,13 +62,15 @@ func (s *Store) StillLagging(ctx context.Context, ids []int64) ([]int64, error) 
 
 // ringLagging rings tasks with events that nobody applied for half a minute,
 // and with leases and time limits that ran out five minutes ago. While the outbox
-// is behind, the former are left alone: what has just been told has lagged for as
-// long as what has not, and a ring would be one more signal and one more step.
+// is behind, the former are left alone for longer: what has just been told has
+// lagged for as long as what has not, and a ring would be one more signal and one
+// more step.
 func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]int64, error) {
 	rows, _ := s.pool.Query(ctx, `INSERT INTO outbox (topic, task_id, seq, priority)
 		SELECT 'task_sync', r.id, 0, $5 FROM (
 			(SELECT g.task_id AS id FROM task_lag g WHERE g.since < now() - $1::interval AND g.task_id <> ALL($4)
-				AND (SELECT count(*) FROM (SELECT FROM outbox b WHERE b.priority < $5 AND b.next_attempt_at < now() - $1::interval LIMIT $6) b) < $6
+				AND (g.since < now() - $7::interval OR (SELECT count(*) FROM (SELECT FROM outbox o WHERE o.priority < $5
+					AND o.next_attempt_at < now() - $1::interval AND NOT (`+coveredSQL+`) LIMIT $6) b) < $6)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = g.task_id) ORDER BY g.since LIMIT $3)
 			UNION
 			SELECT l.task_id FROM pipelines p CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
@@ -76,7 +82,8 @@ func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]i
 			(SELECT n.task_id FROM task_nodes n WHERE n.sla_at < now() - $2::interval AND n.sla_at IS NOT NULL
 				AND n.status IN ('available', 'claimed') AND n.task_id <> ALL($4)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id) ORDER BY n.sla_at LIMIT $3)
-		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`, lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyRung, outboxBehind)
+		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`,
+		lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyRung, outboxBehind, lagDespiteBacklog)
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
