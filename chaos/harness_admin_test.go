@@ -90,7 +90,7 @@ func (a *admin) look(ctx context.Context, key string) error {
 	if !ok {
 		return nil
 	}
-	stranger := &client{run: a.run, org: a.org, who: a.who, key: key, http: a.http, rand: a.rand, at: a.at}
+	stranger := &client{run: a.run, org: a.org, who: a.who, key: key, http: a.http, rand: a.rand, at: a.at, silent: a.silent}
 	for _, pipeline := range []int64{a.org.Pipeline, other.Pipeline} {
 		_, err := stranger.do(ctx, request{
 			Op: Op{Kind: opForeign}, method: http.MethodGet, path: fmt.Sprintf("/api/v1/workflows/%d/tasks/%d", pipeline, id),

@@ -25,6 +25,10 @@ const (
 	// pauseAfterUnknown is the least wait before the same call goes again; up
 	// to twice that by chance.
 	pauseAfterUnknown = 100 * time.Millisecond
+	// shunned is for how long a client goes to no server by chance that did not
+	// answer it, as a proxy before them does (nginx: fail_timeout). Else clients
+	// would stand at a hung one most of the time, whatever the other serves.
+	shunned = 10 * time.Second
 )
 
 // errRefused ends a call that was answered with a 4xx.
@@ -42,6 +46,8 @@ type client struct {
 	// at is the server that it speaks to; it changes after every unknown, and now
 	// and then without a cause, or all would sit on the one that broke last.
 	at int
+	// silent is when a server, by its place, last gave no answer.
+	silent map[int]time.Time
 	// done counts acknowledged calls.
 	done atomic.Int64
 }
@@ -52,7 +58,7 @@ func (r *Run) client(org *Organization, who, key string, number uint64) *client 
 	t := &http.Transport{MaxIdleConnsPerHost: 1}
 	r.t.Cleanup(t.CloseIdleConnections)
 	return &client{
-		run: r, org: org, who: who, key: key, at: int(number),
+		run: r, org: org, who: who, key: key, at: int(number), silent: map[int]time.Time{},
 		http: &http.Client{Timeout: callTimeout, Jar: jar, Transport: t},
 		rand: rand.New(rand.NewPCG(r.Seed, number)),
 	}
@@ -92,8 +98,8 @@ func (c *client) attempts(ctx context.Context, q request, once bool) (Op, error)
 		q.Content = body
 	}
 	q.Intent, q.Who, q.Org = c.run.History.intent(), c.who, c.org.Mark
-	if c.chance(10) {
-		c.at = c.rand.IntN(len(c.run.bases))
+	if at := c.rand.IntN(len(c.run.bases)); c.chance(10) && time.Since(c.silent[at]) > shunned {
+		c.at = at
 	}
 	for {
 		op := c.send(ctx, q, body)
@@ -107,6 +113,9 @@ func (c *client) attempts(ctx context.Context, q request, once bool) (Op, error)
 		case op.Outcome == Refused && op.Status != http.StatusTooManyRequests:
 			c.expected(q, op)
 			return op, errRefused
+		}
+		if op.Status == 0 && op.Outcome == Unknown {
+			c.silent[c.at%len(c.run.bases)] = time.Now()
 		}
 		c.at++
 		if once && op.Outcome == Unknown {

@@ -34,21 +34,23 @@ func (r *Run) hold(ctx context.Context, f Fault, d time.Duration) {
 // servedSince judges a fault that was healed soon: the time that begins with its
 // injection has what it broke, and what came of that after the heal. Where the
 // injection itself takes long, as with processes that are replaced one after the
-// other, it is all of it.
+// other, it is all of it, as in hold.
 func (r *Run) servedSince(ctx context.Context, f Fault, injected, healed time.Time) {
 	r.t.Helper()
-	until := injected.Add(servedFor)
+	from, until := injected, injected.Add(servedFor)
 	if healed.After(until) {
-		until = healed
+		from, until = injected.Add(callTimeout), healed
 	}
 	require.NoError(r.t, r.pause(ctx, time.Until(until)))
-	r.servedOn(f, r.ackedPerSecond(floorWindow, injected), until.Sub(injected), until)
+	r.servedOn(f, r.ackedPerSecond(floorWindow, injected), until.Sub(from), until)
 }
 
-// servedOn notes a violation when too few calls were acknowledged over some time
+// servedOn tells how many calls went on, and notes a violation when too few calls were acknowledged over some time
 // up to a moment, with so many a second before the fault.
 func (r *Run) servedOn(f Fault, before float64, over time.Duration, until time.Time) {
-	if during := r.ackedPerSecond(over, until); during < f.leastServed(before, over) {
+	during := r.ackedPerSecond(over, until)
+	r.Logf("during %s %.1f calls a second were acknowledged in %s, %.1f before it", f.Name, during, over.Round(time.Millisecond), before)
+	if during < f.leastServed(before, over) {
 		r.Violate("clients were not served during %s: %.1f calls a second were acknowledged in %s, %.1f before it (%s)",
 			f.Name, during, over.Round(time.Millisecond), before, loadOfMachine())
 	}
