@@ -3,6 +3,8 @@ package chaos
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -103,13 +104,18 @@ func TestRow15DiskFull(t *testing.T) {
 }
 
 // toldToComeAgain creates tasks until it is told ten times that this cannot be
-// done, as it must be once the disk is full: with 503, and when to come again.
+// done, as it must be once the disk is full: with 503, and when to come again. They
+// are few and large, of random letters that Postgres cannot make smaller: the run of
+// each is to start within the deadline, beside people, and starts have a pace.
 func (b *badS3) toldToComeAgain(ctx context.Context) error {
 	const enough = 10
 	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
 	defer cancel()
 	c := &http.Client{Timeout: 2 * callTimeout}
-	body := plainTasks(20, strings.Repeat("qfiles ", 1000))
+	noise := make([]byte, 75_000)
+	_, _ = rand.Read(noise) // never fails
+	body := plainTasks(10, "qfiles "+base64.StdEncoding.EncodeToString(noise))
+	made := 0
 	for told, n := 0, 0; told < enough; n++ {
 		a, err := ask(ctx, c, http.MethodPost, fmt.Sprintf("%s/api/v1/workflows/%d/tasks", b.run.bases[n%len(b.run.bases)], b.plain), b.key, body)
 		switch {
@@ -123,9 +129,13 @@ func (b *badS3) toldToComeAgain(ctx context.Context) error {
 		case a.status >= http.StatusInternalServerError:
 			b.run.Violate("I10: a create on a full disk was answered %d, Retry-After %q: %.300s", a.status, a.retryAfter, a.body)
 			return nil
+		case a.status >= http.StatusBadRequest:
+			return fmt.Errorf("a create was answered %d: %.300s", a.status, a.body)
+		default:
+			made++
 		}
 	}
-	b.run.Logf("%d creates were told to come again", enough)
+	b.run.Logf("%d creates were made, and %d told to come again", made, enough)
 	return nil
 }
 
