@@ -88,7 +88,11 @@ type Deps struct {
 	// PoolSize is how many connections the store may open, 16 unless set. It
 	// bounds how many database steps run at once.
 	PoolSize int
-	Rates    Rates
+	// CachedRuns is how many runs are kept in memory, 16,384 unless set, some 20 KB
+	// each. What happens to another one costs a read of its history and a replay. All
+	// workers of a process have one cache.
+	CachedRuns int
+	Rates      Rates
 	// ReconcileEvery is 15 s unless set.
 	ReconcileEvery time.Duration
 	// Wake may carry a hint that the outbox has new rows, for one of the lanes of
@@ -109,6 +113,7 @@ type Rates struct {
 // Defaults of Deps.
 const (
 	defaultPoolSize       = 16
+	defaultCachedRuns     = 16_384
 	defaultSignals        = 500
 	defaultStarts         = 200
 	defaultReconcileEvery = 15 * time.Second
@@ -148,6 +153,9 @@ func (d Deps) withDefaults() (Deps, error) {
 	}
 	if d.PoolSize <= 0 {
 		d.PoolSize = defaultPoolSize
+	}
+	if d.CachedRuns <= 0 {
+		d.CachedRuns = defaultCachedRuns
 	}
 	if d.Rates.Signals <= 0 {
 		d.Rates.Signals = defaultSignals

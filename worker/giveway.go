@@ -21,6 +21,10 @@ const (
 	// people make in their busiest hour, and claimsMost when nobody waits: as many
 	// as they make when a shift begins.
 	claimsLeast, claimsMost = 10, 50
+	// claimsRise is by which part of itself their pace grows. What is left of an
+	// outage, when all that was handed in has been told, are the claims of those who
+	// work now, and they are no starts.
+	claimsRise = 0.25
 )
 
 // calm decides how many deliveries a second are made of what nobody waits for:
@@ -37,13 +41,13 @@ type calm struct {
 // calmOf are the urgencies that give way.
 func calmOf(r Rates) map[store.Urgency]*calm {
 	return map[store.Urgency]*calm{
-		store.UrgencyClaimed: newCalm(claimsLeast, min(claimsMost, r.Signals)),
-		store.UrgencyCreated: newCalm(startsLeast, r.Starts),
+		store.UrgencyClaimed: newCalm(claimsLeast, min(claimsMost, r.Signals), claimsRise),
+		store.UrgencyCreated: newCalm(startsLeast, r.Starts, 0),
 	}
 }
 
-func newCalm(least, most float64) *calm {
-	return &calm{pace: giveway.New(least, most, peopleWait), limit: bucket(most)}
+func newCalm(least, most, rise float64) *calm {
+	return &calm{pace: giveway.New(least, most, peopleWait).Rising(rise), limit: bucket(most)}
 }
 
 // due reports whether it is time to learn how long people wait.

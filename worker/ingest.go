@@ -29,8 +29,8 @@ func newIngestWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		MaxConcurrentLocalActivityExecutionSize: ingestSteps,
 		MaxConcurrentActivityExecutionSize:      ingestSlots,
 		MaxHeartbeatThrottleInterval:            hearEvery,
-		WorkflowTaskPollerBehavior:              sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{}),
-		ActivityTaskPollerBehavior:              sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{}),
+		WorkflowTaskPollerBehavior:              polling(),
+		ActivityTaskPollerBehavior:              polling(),
 		OnFatalError:                            tell(fatal),
 	})
 	w.RegisterWorkflow(workflows.UploadWorkflow)

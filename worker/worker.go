@@ -26,10 +26,13 @@ const (
 	// deadlockAfter is when workflow code that does not yield counts as a bug.
 	// The SDK's second is short for a machine that is busy with other things.
 	deadlockAfter = 5 * time.Second
-	// cachedRuns are kept in memory, some 60 KB each; the others are replayed
-	// when needed, which for a run of some thirty events costs little. An archive
-	// of 50,000 files starts that many runs while it is unpacked.
-	cachedRuns = 1000
+	// pollersLeast polls of each kind wait for work at a time, and more while they
+	// find any. By itself the SDK takes one away for each poll that fails, until one
+	// is left. After an outage the work of minutes waits for that one, and what waits
+	// longer than the server keeps it for the worker that has the run in memory (5 s)
+	// comes back as a whole history, to be replayed: that is then so for all of it
+	// (docs/load.md).
+	pollersLeast = 5
 	// reserve is how many connections are left to the dispatcher, the
 	// heartbeats and the reconciler.
 	reserve = 4
@@ -51,7 +54,7 @@ func Run(ctx context.Context, d Deps) error {
 	if err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
-	sdkworker.SetStickyWorkflowCacheSize(cachedRuns)
+	sdkworker.SetStickyWorkflowCacheSize(d.CachedRuns)
 	if d.Objects == nil {
 		d.Logger.Warn("No object store is configured (S3_BUCKET): this worker unpacks no uploads.")
 	}
@@ -151,13 +154,18 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		MaxConcurrentWorkflowTaskExecutionSize:  workflowSlots,
 		MaxConcurrentLocalActivityExecutionSize: steps,
 		MaxConcurrentActivityExecutionSize:      steps,
-		WorkflowTaskPollerBehavior:              sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{}),
-		ActivityTaskPollerBehavior:              sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{}),
+		WorkflowTaskPollerBehavior:              polling(),
+		ActivityTaskPollerBehavior:              polling(),
 		OnFatalError:                            tell(fatal),
 	})
 	w.RegisterWorkflow(workflows.TaskWorkflow)
 	w.RegisterActivity(&activities.Tasks{Store: d.Store})
 	return w
+}
+
+// polling is how a worker asks Temporal for work.
+func polling() sdkworker.PollerBehavior {
+	return sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{MinimumNumberOfPollers: pollersLeast})
 }
 
 // tell passes the first error on.

@@ -44,7 +44,8 @@ func (a *app) work(ctx context.Context) error {
 func (p *process) workerDeps() worker.Deps {
 	d := worker.Deps{
 		Store: p.store, Client: p.temporal, Namespace: p.config.TemporalNamespace, Logger: p.log,
-		Registerer: p.registry, PoolSize: int(p.config.DatabaseMaxConns), Limits: uploadLimits(p.config.Uploads),
+		Registerer: p.registry, PoolSize: int(p.config.DatabaseMaxConns), CachedRuns: p.config.CachedRuns,
+		Limits: uploadLimits(p.config.Uploads),
 	}
 	if p.objects != nil {
 		d.Objects = activities.Bucket{Store: p.objects}

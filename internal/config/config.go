@@ -30,6 +30,9 @@ type Config struct {
 	DatabaseMaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16"`
 	// RequestsAtOnce bounds the requests that serve works on at a time; see AtOnce.
 	RequestsAtOnce int `env:"REQUESTS_AT_ONCE" envDefault:"0"`
+	// CachedRuns are the runs that worker keeps in memory, some 20 KB each; the others
+	// it replays when something happens to them.
+	CachedRuns int `env:"CACHED_RUNS" envDefault:"16384"`
 	// TemporalAddress is host:port. TLS, API key and the rest are the
 	// variables of Temporal's envconfig; see Temporal.
 	TemporalAddress   string `env:"TEMPORAL_ADDRESS"`
@@ -154,6 +157,9 @@ func (c Config) check(p *problems) {
 	if c.DatabaseMaxConns < 1 || c.DatabaseMaxConns > 1000 {
 		p.add("DATABASE_MAX_CONNS", "must be between 1 and 1000")
 	}
+	if c.CachedRuns < 1 {
+		p.add("CACHED_RUNS", "must be a whole number, at least 1")
+	}
 	if c.RequestsAtOnce < 0 {
 		p.add("REQUESTS_AT_ONCE", "must not be negative; 0 is four for each processor, and one for each connection to the database at most")
 	}
@@ -252,7 +258,7 @@ func (p *problems) parse(err error) {
 			p.add("REQUESTS_AT_ONCE", "must be a whole number")
 		case errors.As(e, &one) && one.Name == "DrainDelay":
 			p.add("DRAIN_DELAY", "must be a time span such as 5s")
-		case errors.As(e, &one) && uploadVariables[one.Name] != "": // its check tells
+		case errors.As(e, &one) && (one.Name == "CachedRuns" || uploadVariables[one.Name] != ""): // its check tells
 		default:
 			p.add("environment", "%s", e)
 		}

@@ -70,23 +70,26 @@ func TestEveryProblemIsToldWithItsVariable(t *testing.T) {
 		"DATABASE_URL=postgres://u:hunter2@h:port/db", "DATABASE_MAX_CONNS=many", "TEMPORAL_ADDRESS=here",
 		"ADDR=8080", "METRICS_ADDR=9090", "PUBLIC_URL=ftp://x", "TEMPORAL_UI_URL=x", "S3_ENDPOINT=s3",
 		"S3_PUBLIC_ENDPOINT=ftp://files",
-		"REDIS_URL=http://x", "SECRET_KEY=hunter2", "LOG_LEVEL=loud", "LOG_FORMAT=xml",
+		"REDIS_URL=http://x", "SECRET_KEY=hunter2", "LOG_LEVEL=loud", "LOG_FORMAT=xml", "CACHED_RUNS=0",
 	})
 	problems := found(t, err)
 	for _, name := range []string{
 		"DATABASE_URL", "DATABASE_MAX_CONNS", "TEMPORAL_ADDRESS", "ADDR", "METRICS_ADDR", "PUBLIC_URL",
 		"TEMPORAL_UI_URL", "S3_ENDPOINT", "S3_PUBLIC_ENDPOINT", "S3_BUCKET", "REDIS_URL", "SECRET_KEY", "LOG_LEVEL", "LOG_FORMAT",
+		"CACHED_RUNS",
 	} {
 		require.Contains(t, problems, name)
 		require.NotContains(t, problems[name], "hunter2")
 	}
-	require.Len(t, problems, 14)
+	require.Len(t, problems, 15)
 	require.Nil(t, c.Key(), "a broken key is no key")
 
 	_, err = config.Load([]string{"S3_BUCKET=b"})
 	require.Len(t, found(t, err), 2, "credentials")
 	_, err = config.Load([]string{"SECRET_KEY=abcd"})
 	require.Contains(t, found(t, err)["SECRET_KEY"], "64")
+	_, err = config.Load([]string{"CACHED_RUNS=all"})
+	require.Contains(t, found(t, err)["CACHED_RUNS"], "whole number")
 }
 
 func TestThePublicEndpointIsTheEndpointUnlessSaid(t *testing.T) {

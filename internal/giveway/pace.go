@@ -12,6 +12,7 @@ const Every = 500 * time.Millisecond
 // (RFC 5681). It is for one goroutine at a time.
 type Pace struct {
 	least, most, now float64
+	rise             float64
 	within           time.Duration
 	learned          time.Time
 }
@@ -20,6 +21,13 @@ type Pace struct {
 // begins. People wait for too long when it is longer than within.
 func New(least, most float64, within time.Duration) *Pace {
 	return &Pace{least: min(least, most), most: most, now: most, within: within}
+}
+
+// Rising makes the pace grow by a share of itself where that is more than one: for
+// what costs so little that a few too many do no harm.
+func (p *Pace) Rising(share float64) *Pace {
+	p.rise = share
+	return p
 }
 
 // Now is the pace.
@@ -38,7 +46,7 @@ func (p *Pace) Learn(behind time.Duration) float64 {
 	if behind > p.within {
 		p.now = max(p.least, p.now/2)
 	} else {
-		p.now = min(p.most, p.now+1)
+		p.now = min(p.most, p.now+max(1, p.rise*p.now))
 	}
 	return p.now
 }

@@ -48,3 +48,18 @@ func TestWhatIsSlowerThanTheLeastStaysAsItIs(t *testing.T) {
 	require.InDelta(t, 2, p.Learn(time.Minute), 0)
 	require.InDelta(t, 2, p.Learn(0), 0)
 }
+
+func TestAPaceThatRises(t *testing.T) {
+	t.Parallel()
+	p := New(2, 50, time.Second).Rising(0.25)
+	for range 5 {
+		p.Learn(time.Minute)
+	}
+	for _, want := range []float64{3, 4, 5, 6.25, 7.8125} { // by one at least
+		require.InDelta(t, want, p.Learn(0), 0)
+	}
+	for range 9 {
+		p.Learn(0)
+	}
+	require.InDelta(t, 50, p.Now(), 0, "at most")
+}

@@ -1,10 +1,6 @@
 package pipeline
 
-import (
-	"encoding/json"
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // derived is what the walk asks of a graph again and again. Its slices stand
 // in the order of Graph.Nodes and are empty for nodes that are no reviews,
@@ -53,25 +49,6 @@ func derive(g Graph) *derived {
 		}
 	}
 	return d
-}
-
-// UnmarshalJSON reads a graph that NewGraph built.
-func (g *Graph) UnmarshalJSON(b []byte) error {
-	type plain Graph
-	var p plain
-	if err := json.Unmarshal(b, &p); err != nil {
-		return err
-	}
-	for _, n := range p.Nodes {
-		for _, i := range slices.Concat(n.Next, n.Prev, n.Reviews) {
-			if i < 0 || i >= len(p.Nodes) {
-				return fmt.Errorf("node %q of a graph of %d nodes refers to node %d", truncate(n.Key), len(p.Nodes), i)
-			}
-		}
-	}
-	*g = Graph(p)
-	g.derived = derive(*g)
-	return nil
 }
 
 // known returns what is derived from the graph, also for one that was put

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,8 +46,24 @@ func TestAGraphFromElsewhereIsRefused(t *testing.T) {
 		`{"nodes":[{"key":"a","kind":"review","reviews":[7]}]}`,
 		`{"nodes":7}`,
 	} {
-		require.Error(t, json.Unmarshal([]byte(doc), new(pipeline.Graph)), doc)
+		for range 2 { // it is not kept either
+			require.Error(t, json.Unmarshal([]byte(doc), new(pipeline.Graph)), doc)
+		}
 	}
+}
+
+func TestGraphsOfOneDocumentAreOneInMemory(t *testing.T) {
+	t.Parallel()
+	doc, err := json.Marshal(pipeline.NewGraph(sound()))
+	require.NoError(t, err)
+	var a, b, other pipeline.Graph
+	require.NoError(t, json.Unmarshal(doc, &a))
+	require.NoError(t, json.Unmarshal(doc, &b))
+	require.Equal(t, pipeline.NewGraph(sound()), a)
+	require.Same(t, &a.Nodes[0], &b.Nodes[0])
+	require.NoError(t, json.Unmarshal([]byte(strings.Replace(string(doc), "polish", "shine!", 1)), &other))
+	require.Equal(t, "shine!", other.Nodes[2].Key)
+	require.Equal(t, "polish", a.Nodes[2].Key)
 }
 
 // NewGraph is for valid definitions, and yet nothing makes it fall over.

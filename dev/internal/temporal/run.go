@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"time"
 
 	uiserver "github.com/temporalio/ui-server/v2/server"
@@ -21,9 +23,18 @@ import (
 	"github.com/taskloom/taskloom/dev/internal/child"
 )
 
+// collectAt is how much the heap grows, in percent of what is alive, until it is
+// collected, unless GOGC says so. Temporal writes much that it does not keep: with
+// Go's 100 a seventh of its processor time went into that when it was busy. It
+// takes up to twice the memory (docs/load.md).
+const collectAt = 300
+
 // Run serves until ctx ends: schema first, then the server, its namespace and
 // the UI. What goes wrong later is logged to stdout by the server itself.
 func Run(ctx context.Context, c Config, report *child.Reporter) (err error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
+	}
 	logger := log.NewZapLogger(log.BuildZapLogger(log.Config{Stdout: true, Level: "warn"}))
 
 	report.Doing("preparing its database")
