@@ -88,9 +88,10 @@ type Deps struct {
 	// PoolSize is how many connections the store may open, 16 unless set. It
 	// bounds how many database steps run at once.
 	PoolSize int
-	// CachedRuns is how many runs are kept in memory, 16,384 unless set, some 20 KB
-	// each. What happens to another one costs a read of its history and a replay. All
-	// workers of a process have one cache.
+	// CachedRuns is how many runs are kept in memory, 8,192 unless set: some 50 KB
+	// each with two nodes, and 0.3 KB more for each further node. What happens to
+	// another one costs a read of its history and a replay. All workers of a process
+	// have one cache.
 	CachedRuns int
 	Rates      Rates
 	// ReconcileEvery is 15 s unless set.
@@ -113,7 +114,7 @@ type Rates struct {
 // Defaults of Deps.
 const (
 	defaultPoolSize       = 16
-	defaultCachedRuns     = 16_384
+	defaultCachedRuns     = 8_192
 	defaultSignals        = 500
 	defaultStarts         = 200
 	defaultReconcileEvery = 15 * time.Second

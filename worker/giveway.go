@@ -23,7 +23,8 @@ const (
 	claimsLeast, claimsMost = 10, 50
 	// claimsRise is by which part of itself their pace grows. What is left of an
 	// outage, when all that was handed in has been told, are the claims of those who
-	// work now, and they are no starts.
+	// work now, mostly of tasks whose runs are there. Where they are starts, people
+	// wait longer, and the pace halves.
 	claimsRise = 0.25
 )
 

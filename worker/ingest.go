@@ -17,6 +17,8 @@ const (
 	ingestSteps = 4
 	// hearEvery is how soon a step hears that it was called off.
 	hearEvery = 3 * time.Second
+	// ingestPollersLeast are fewer than the slots: each poll holds one while it waits.
+	ingestPollersLeast = 2
 )
 
 // newIngestWorker registers everything that the queue of uploads serves.
@@ -29,8 +31,8 @@ func newIngestWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		MaxConcurrentLocalActivityExecutionSize: ingestSteps,
 		MaxConcurrentActivityExecutionSize:      ingestSlots,
 		MaxHeartbeatThrottleInterval:            hearEvery,
-		WorkflowTaskPollerBehavior:              polling(),
-		ActivityTaskPollerBehavior:              polling(),
+		WorkflowTaskPollerBehavior:              polling(ingestPollersLeast),
+		ActivityTaskPollerBehavior:              polling(ingestPollersLeast),
 		OnFatalError:                            tell(fatal),
 	})
 	w.RegisterWorkflow(workflows.UploadWorkflow)

@@ -27,11 +27,11 @@ const (
 	// The SDK's second is short for a machine that is busy with other things.
 	deadlockAfter = 5 * time.Second
 	// pollersLeast polls of each kind wait for work at a time, and more while they
-	// find any. By itself the SDK takes one away for each poll that fails, until one
-	// is left. After an outage the work of minutes waits for that one, and what waits
-	// longer than the server keeps it for the worker that has the run in memory (5 s)
-	// comes back as a whole history, to be replayed: that is then so for all of it
-	// (docs/load.md).
+	// find any. By itself the SDK takes one away for each poll that fails or finds
+	// nothing, until one is left. After an outage the work of minutes waits for that
+	// one, and what waits longer than the server keeps it for the worker that has the
+	// run in memory (5 s) comes back as a whole history, to be replayed: that is then
+	// so for all of it (docs/load.md).
 	pollersLeast = 5
 	// reserve is how many connections are left to the dispatcher, the
 	// heartbeats and the reconciler.
@@ -154,8 +154,8 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		MaxConcurrentWorkflowTaskExecutionSize:  workflowSlots,
 		MaxConcurrentLocalActivityExecutionSize: steps,
 		MaxConcurrentActivityExecutionSize:      steps,
-		WorkflowTaskPollerBehavior:              polling(),
-		ActivityTaskPollerBehavior:              polling(),
+		WorkflowTaskPollerBehavior:              polling(pollersLeast),
+		ActivityTaskPollerBehavior:              polling(pollersLeast),
 		OnFatalError:                            tell(fatal),
 	})
 	w.RegisterWorkflow(workflows.TaskWorkflow)
@@ -163,9 +163,10 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 	return w
 }
 
-// polling is how a worker asks Temporal for work.
-func polling() sdkworker.PollerBehavior {
-	return sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{MinimumNumberOfPollers: pollersLeast})
+// polling is how a worker asks Temporal for work: by at least so many polls of a
+// kind, as far as it has slots for what they may find.
+func polling(least int) sdkworker.PollerBehavior {
+	return sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{MinimumNumberOfPollers: least})
 }
 
 // tell passes the first error on.

@@ -30,9 +30,9 @@ type Config struct {
 	DatabaseMaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16"`
 	// RequestsAtOnce bounds the requests that serve works on at a time; see AtOnce.
 	RequestsAtOnce int `env:"REQUESTS_AT_ONCE" envDefault:"0"`
-	// CachedRuns are the runs that worker keeps in memory, some 20 KB each; the others
-	// it replays when something happens to them.
-	CachedRuns int `env:"CACHED_RUNS" envDefault:"16384"`
+	// CachedRuns are the runs that worker keeps in memory, some 50 KB each of a small
+	// pipeline; the others it replays when something happens to them.
+	CachedRuns int `env:"CACHED_RUNS" envDefault:"8192"`
 	// TemporalAddress is host:port. TLS, API key and the rest are the
 	// variables of Temporal's envconfig; see Temporal.
 	TemporalAddress   string `env:"TEMPORAL_ADDRESS"`

@@ -9,7 +9,7 @@ const Every = 500 * time.Millisecond
 
 // Pace is how much is done at a time, or a second. It halves while people wait
 // for too long, and grows by one while they do not, as senders do in a network
-// (RFC 5681). It is for one goroutine at a time.
+// (RFC 5681), or by a share of itself (Rising). It is for one goroutine at a time.
 type Pace struct {
 	least, most, now float64
 	rise             float64
@@ -24,7 +24,7 @@ func New(least, most float64, within time.Duration) *Pace {
 }
 
 // Rising makes the pace grow by a share of itself where that is more than one: for
-// what costs so little that a few too many do no harm.
+// what mostly costs so little that a few too many do no harm.
 func (p *Pace) Rising(share float64) *Pace {
 	p.rise = share
 	return p

@@ -3,30 +3,60 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
-
-	lru "github.com/hashicorp/golang-lru/v2"
+	"sync"
+	"weak"
 )
 
-// graphsKept bounds the graphs that are shared. Few pipelines are busy at a time,
-// and the largest takes some 200 KB.
-const graphsKept = 128
+// graphs are those that somebody holds. Thousands of runs of the same version are
+// in memory at a time; each would have a graph of its own.
+var graphs = sharedGraphs{held: map[string]weak.Pointer[derived]{}}
 
-// graphs are those that were read last, by their documents. Thousands of runs of
-// the same version are in memory at a time; each would have a graph of its own.
-var graphs = func() *lru.Cache[string, Graph] {
-	kept, err := lru.New[string, Graph](graphsKept)
-	if err != nil {
-		panic(err) // only for a size below one
+// sharedGraphs finds graphs by their documents, for as long as anybody holds one:
+// its copies hold what is derived from it, and that holds the nodes.
+type sharedGraphs struct {
+	mu   sync.Mutex
+	held map[string]weak.Pointer[derived]
+}
+
+// get returns the graph of a document, if anybody holds it.
+func (s *sharedGraphs) get(doc []byte) (Graph, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.held[string(doc)].Value(); d != nil {
+		return Graph{Nodes: d.nodes, derived: d}, true
 	}
-	return kept
-}()
+	return Graph{}, false
+}
+
+// share returns the graph that others hold of the document, and g if none do.
+func (s *sharedGraphs) share(doc string, g Graph) Graph {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.held[doc].Value(); d != nil {
+		return Graph{Nodes: d.nodes, derived: d}
+	}
+	s.held[doc] = weak.Make(g.derived)
+	runtime.AddCleanup(g.derived, s.forget, doc)
+	return g
+}
+
+// forget is called when nobody holds a graph of the document any more, unless
+// somebody has read it again meanwhile.
+func (s *sharedGraphs) forget(doc string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[doc].Value() == nil {
+		delete(s.held, doc)
+	}
+}
 
 // UnmarshalJSON reads a graph that NewGraph built. Graphs of the same document
 // share their nodes, which nobody may change.
 func (g *Graph) UnmarshalJSON(b []byte) error {
-	if kept, ok := graphs.Get(string(b)); ok {
-		*g = kept
+	if held, ok := graphs.get(b); ok {
+		*g = held
 		return nil
 	}
 	type plain Graph
@@ -41,8 +71,8 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 			}
 		}
 	}
-	*g = Graph(p)
-	g.derived = derive(*g)
-	graphs.Add(string(b), *g)
+	read := Graph(p)
+	read.derived = derive(read)
+	*g = graphs.share(string(b), read)
 	return nil
 }

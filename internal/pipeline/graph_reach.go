@@ -6,6 +6,8 @@ import "slices"
 // in the order of Graph.Nodes and are empty for nodes that are no reviews,
 // save reviewers.
 type derived struct {
+	// nodes are those it is derived from.
+	nodes []GraphNode
 	index map[string]int
 	// between are the nodes on the paths from what a review checks to the
 	// review itself, without both ends.
@@ -19,6 +21,7 @@ type derived struct {
 
 func derive(g Graph) *derived {
 	d := &derived{
+		nodes:   g.Nodes,
 		index:   make(map[string]int, len(g.Nodes)),
 		between: make([][]int, len(g.Nodes)), undoes: make([][]int, len(g.Nodes)), reviewers: make([][]int, len(g.Nodes)),
 	}

@@ -112,6 +112,18 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 	return d, err
 }
 
+// dropCoveredSQL deletes those of the rows that would be told next which need not
+// be. After an outage these are the claims of all that was handed in meanwhile, and
+// each look for one that is to be told would pass over thousands.
+const dropCoveredSQL = `DELETE FROM outbox WHERE id = ANY (ARRAY(
+		SELECT o.id FROM outbox o WHERE o.id = ANY (ARRAY(
+				SELECT id FROM outbox WHERE next_attempt_at <= now() AND priority BETWEEN $1 AND $2
+				ORDER BY priority, next_attempt_at, id LIMIT $3))
+			AND ` + coveredSQL + ` FOR UPDATE OF o SKIP LOCKED))`
+
+// dropCovered is how many rows are looked at for it at a time.
+const dropCovered = 256
+
 // TakeOutbox leases up to n rows of an urgency that are due. Of each task it is the
 // latest, which stands for those before it, whoever has them in their hands: a run
 // takes events in any order and applies them in the journal's. A lease is in no
@@ -119,6 +131,10 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 func (s *Store) TakeOutbox(ctx context.Context, n int, u Urgency) ([]Delivery, error) {
 	b := &pgx.Batch{}
 	genericPlan(b)
+	b.Queue(inOrderSQL)
+	if u == UrgencyClaimed {
+		b.Queue(dropCoveredSQL, u, u.last(), dropCovered)
+	}
 	var out []Delivery
 	b.Queue(takeOutboxSQL, n, outboxLease, u, u.last()).Query(func(rows pgx.Rows) (err error) {
 		out, err = pgx.CollectRows(rows, scanDelivery)

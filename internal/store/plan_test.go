@@ -184,16 +184,75 @@ func TestPlansOfAnEmptyOutboxServeAFullOne(t *testing.T) {
 	}
 	const full = 5000
 	fill(full)
-	read := func() (rows int64) {
-		_, err := one.Pool().Exec(ctx, `SELECT pg_stat_force_next_flush()`)
-		require.NoError(t, err)
-		require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT max(t.seq_tup_read) + sum(i.idx_tup_read)::bigint
-			FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = 'outbox'`).Scan(&rows))
-		return rows
-	}
-	before := read()
+	before := b.outboxReads(one)
 	act()
-	require.Less(t, read()-before, int64(full), "no statement reads the outbox whole")
+	require.Less(t, b.outboxReads(one)-before, int64(full), "no statement reads the outbox whole")
+}
+
+// outboxReads is how many rows and index entries of the outbox were read until now,
+// on this connection and those that are at rest.
+func (b *bench) outboxReads(one *store.Store) (rows int64) {
+	b.t.Helper()
+	_, err := one.Pool().Exec(b.t.Context(), `SELECT pg_stat_force_next_flush()`)
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.Store.Pool().QueryRow(b.t.Context(), `SELECT max(t.seq_tup_read) + sum(i.idx_tup_read)::bigint
+		FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = 'outbox'`).Scan(&rows))
+	return rows
+}
+
+// After an outage thousands of rows are due, two for each task that was claimed and
+// handed in: who takes some reads those, and passes over the others' claims once.
+func TestTakingSomeReadsFewAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	one, err := store.Open(ctx, b.Store.Pool().Config().ConnString(), store.Options{MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(one.Close)
+	const tasks, some = 3000, 16
+	ids := b.create(tasks)
+	b.exec(`ALTER TABLE outbox SET (autovacuum_enabled = off)`) // it would have the plans made anew
+	b.exec(`DELETE FROM outbox`)
+	take := func(u store.Urgency, want int) {
+		got, err := one.TakeOutbox(ctx, some, u)
+		require.NoError(t, err)
+		require.Len(t, got, want)
+		require.NoError(t, one.DoneOutbox(ctx, got))
+	}
+	take(store.UrgencyHanded, 0) // plans are made now, and kept
+	take(store.UrgencyClaimed, 0)
+	b.exec(`INSERT INTO task_events (task_id, seq, kind)
+		SELECT id, seq, CASE seq WHEN 2 THEN 'claim' ELSE 'submit' END FROM unnest($1::bigint[]) id, generate_series(2, 3) seq`, ids)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
+		SELECT 'task_event', id, seq, CASE seq WHEN 2 THEN $2::int ELSE 0 END, now() - $3::int * interval '1 ms' + n * interval '1 ms'
+		FROM unnest($1::bigint[]) WITH ORDINALITY AS t (id, n), generate_series(2, 3) seq ORDER BY n, seq`,
+		ids[1:], store.UrgencyClaimed, tasks)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, 2, $2)`, ids[0], store.UrgencyClaimed)
+
+	before := b.outboxReads(one)
+	take(store.UrgencyHanded, some)
+	require.Less(t, b.outboxReads(one)-before, int64(tasks/2))
+
+	for done := false; !done; { // the one claim that stands for itself is the last of all
+		got, err := one.TakeOutbox(ctx, some, store.UrgencyClaimed)
+		require.NoError(t, err)
+		require.NoError(t, one.DoneOutbox(ctx, got))
+		if done = len(got) > 0; done {
+			require.Equal(t, ids[0], got[0].TaskID)
+		}
+	}
+	for range tasks / 128 {
+		take(store.UrgencyClaimed, 0)
+	}
+	b.exec(`VACUUM outbox`)
+	before = b.outboxReads(one)
+	take(store.UrgencyClaimed, 0)
+	require.Less(t, b.outboxReads(one)-before, int64(tasks/2))
+	var claims, handed int
+	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT count(*) FILTER (WHERE priority = $1), count(*) FILTER (WHERE priority = 0) FROM outbox`,
+		store.UrgencyClaimed).Scan(&claims, &handed))
+	require.Zero(t, claims)
+	require.Equal(t, tasks-1-some, handed, "nothing else is gone")
 }
 
 // foreignPlans asserts that asking for another organization's tasks reads none.
