@@ -22,6 +22,7 @@ func TestAGraphThatNobodyHoldsIsForgotten(t *testing.T) {
 		held, ok := graphs.get([]byte(doc))
 		require.True(t, ok)
 		require.Same(t, &again.Nodes[0], &held.Nodes[0])
+		runtime.KeepAlive(again)
 	}()
 	require.Eventually(t, func() bool {
 		runtime.GC()
