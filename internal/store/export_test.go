@@ -5,6 +5,9 @@ import (
 	"math"
 )
 
+// Translate is what every method does with an error of Postgres.
+var Translate = translate
+
 // What the plan tests look at.
 var (
 	PageSQL        = pageSQL

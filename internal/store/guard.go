@@ -12,7 +12,8 @@ import (
 )
 
 // guard watches over a pool's connections. It is a tracer because that is where
-// pgx lets one see every acquisition and every answer.
+// pgx lets one see every acquisition and every answer: each way to send
+// statements has a tracer of its own, and tells no other.
 type guard struct {
 	// patience bounds how long a call waits for a connection of the pool: for
 	// one that is free, or for a new one to a server that does not answer. After
@@ -23,7 +24,12 @@ type guard struct {
 	pool atomic.Pointer[pgxpool.Pool]
 }
 
-var _ pgxpool.AcquireTracer = (*guard)(nil)
+var (
+	_ pgxpool.AcquireTracer = (*guard)(nil)
+	_ pgx.QueryTracer       = (*guard)(nil)
+	_ pgx.BatchTracer       = (*guard)(nil)
+	_ pgx.CopyFromTracer    = (*guard)(nil)
+)
 
 type patienceKey struct{}
 
@@ -49,12 +55,44 @@ func (*guard) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQuery
 	return ctx
 }
 
-// TraceQueryEnd implements pgx.QueryTracer. A server that refuses writes was
+// TraceQueryEnd implements pgx.QueryTracer.
+func (g *guard) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
+	g.answered(data.Err)
+}
+
+// TraceBatchStart implements pgx.BatchTracer.
+func (*guard) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+
+// TraceBatchQuery implements pgx.BatchTracer: each statement of a batch that was
+// answered.
+func (g *guard) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
+	g.answered(data.Err)
+}
+
+// TraceBatchEnd implements pgx.BatchTracer: also what failed before a statement
+// was sent.
+func (g *guard) TraceBatchEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
+	g.answered(data.Err)
+}
+
+// TraceCopyFromStart implements pgx.CopyFromTracer.
+func (*guard) TraceCopyFromStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceCopyFromStartData) context.Context {
+	return ctx
+}
+
+// TraceCopyFromEnd implements pgx.CopyFromTracer.
+func (g *guard) TraceCopyFromEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceCopyFromEndData) {
+	g.answered(data.Err)
+}
+
+// answered looks at what became of a statement. A server that refuses writes was
 // the primary when the pool connected to it and is not any more, alive as it
 // is: all connections are made anew, and the list of hosts in DATABASE_URL
 // leads to the new primary.
-func (g *guard) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
-	pg, ok := errors.AsType[*pgconn.PgError](data.Err)
+func (g *guard) answered(err error) {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if pool := g.pool.Load(); ok && pg.Code == codeReadOnly && pool != nil {
 		pool.Reset()
 	}

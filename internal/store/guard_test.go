@@ -5,10 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -45,13 +47,45 @@ func TestWaitForAServerThatDoesNotAnswerIsBounded(t *testing.T) {
 	require.Less(t, time.Since(began), 4*time.Second)
 }
 
+// pgx has a hook of its own for each way to send a statement.
 func TestAServerThatTurnsReadOnlyIsLeft(t *testing.T) {
 	t.Parallel()
-	st, err := store.Open(t.Context(), dbtest.URL(t), store.Options{MaxConns: 1})
+	b := newBench(t)
+	b.create(1)
+	version, err := b.Store.Version(t.Context(), b.VersionID)
 	require.NoError(t, err)
-	t.Cleanup(st.Close)
-	_, err = st.Pool().Exec(t.Context(), `SET default_transaction_read_only = on`)
+	input := raw(`{"question":"What is 6 times 7?"}`)
+	begin, err := pipeline.Start(version.Graph, version.Skipped("start", input))
 	require.NoError(t, err)
-	require.Equal(t, fault.Unavailable, fault.KindOf(st.Beat(t.Context(), "w", nil, true)))
-	require.NoError(t, st.Beat(t.Context(), "w", nil, true), "the connection was kept")
+	m := b.member(b.Contributors[0])
+	for name, write := range map[string]func(*store.Store) error{
+		"a statement": func(st *store.Store) error { return st.Beat(t.Context(), "w", nil, true) },
+		"a batch":     func(st *store.Store) error { return st.GiveBackOutbox(t.Context(), []int64{1}) },
+		"a batch that answers with rows": func(st *store.Store) error {
+			_, err := st.ClaimNext(t.Context(), m, pipeline.KindSubtask)
+			return err
+		},
+		"a transaction": func(st *store.Store) error {
+			_, err := st.CreateTasks(t.Context(), store.CreateTasks{
+				OrgID: b.OrgID, PipelineID: b.PipelineID, VersionID: b.VersionID,
+				Tasks: []store.NewTask{{Input: input, State: begin}},
+			})
+			return err
+		},
+		"a copy": func(st *store.Store) error {
+			_, err := st.Pool().CopyFrom(t.Context(), pgx.Identifier{"outbox"}, []string{"topic", "task_id", "seq", "priority"},
+				pgx.CopyFromRows([][]any{{"task_event", int64(1), int64(99), int64(5)}}))
+			return store.Translate(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, err := store.Open(t.Context(), b.Store.Pool().Config().ConnString(), store.Options{MaxConns: 1})
+			require.NoError(t, err)
+			t.Cleanup(st.Close)
+			_, err = st.Pool().Exec(t.Context(), `SET default_transaction_read_only = on`)
+			require.NoError(t, err)
+			require.Equal(t, fault.Unavailable, fault.KindOf(write(st)))
+			require.NoError(t, write(st), "the connection was kept")
+		})
+	}
 }
