@@ -17,7 +17,8 @@ const (
 	ingestSteps = 4
 	// hearEvery is how soon a step hears that it was called off.
 	hearEvery = 3 * time.Second
-	// ingestPollersLeast are fewer than the slots: each poll holds one while it waits.
+	// ingestPollersLeast of each kind: a poll for activities holds one of the ingestSlots
+	// while it waits, so it must leave some to work.
 	ingestPollersLeast = 2
 )
 
