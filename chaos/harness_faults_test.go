@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -142,12 +145,39 @@ func PartKilled(part string, sig syscall.Signal) Fault {
 // PartPaused is SIGSTOP of temporal or s3: connections stay, nobody answers.
 func PartPaused(part string) Fault {
 	return Fault{Name: "SIGSTOP of " + part, Serves: true, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
-		pid := r.Pid(part)
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			return nil, fmt.Errorf("pause %s: %w", part, err)
-		}
-		return func(context.Context) error { return syscall.Kill(pid, syscall.SIGCONT) }, nil
+		return pauseProcess(r.Pid(part))
 	}}
+}
+
+// pauseProcess sends SIGSTOP, and SIGCONT to heal. A process that another fault has
+// killed is missed; one that is killed while it stands still needs no healing.
+func pauseProcess(pid int) (heal func(context.Context) error, err error) {
+	switch err := syscall.Kill(pid, syscall.SIGSTOP); {
+	case errors.Is(err, syscall.ESRCH):
+		return nil, errMissed
+	case err != nil:
+		return nil, fmt.Errorf("pause process %d: %w", pid, err)
+	}
+	return func(context.Context) error {
+		if err := syscall.Kill(pid, syscall.SIGCONT); !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		return nil
+	}, nil
+}
+
+// A part may be killed just before it is paused, or while it is.
+func TestWhoIsKilledNeedsNoHealing(t *testing.T) {
+	t.Parallel()
+	sleeps := exec.CommandContext(t.Context(), "sleep", "60")
+	require.NoError(t, sleeps.Start())
+	heal, err := pauseProcess(sleeps.Process.Pid)
+	require.NoError(t, err)
+	require.NoError(t, sleeps.Process.Kill())
+	require.Error(t, sleeps.Wait())
+	require.NoError(t, heal(t.Context()))
+	_, err = pauseProcess(sleeps.Process.Pid)
+	require.ErrorIs(t, err, errMissed)
 }
 
 // PartAway kills a part and keeps what would start it again from doing so until
