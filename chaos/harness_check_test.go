@@ -108,12 +108,14 @@ func (r *Run) check(ctx context.Context) {
 	}{
 		{"the promises about the data", r.checkInvariants},
 		{"creates", r.checkCreates},
+		{"what was finished", r.checkFinished},
 		{"submissions", r.checkSubmissions},
 		{"drafts", r.checkDrafts},
 		{"claims", r.checkClaims},
 		{"acts of admins", r.checkAudit},
 		{"uploads", r.checkUploads},
 		{"runs in Temporal", r.checkRuns},
+		{"the doctor", r.askDoctor},
 	} {
 		require.NoError(r.t, c.do(ctx), "check %s", c.what)
 	}
@@ -127,8 +129,25 @@ func (r *Run) checkUploads(ctx context.Context) error {
 	return r.uploader.check(ctx)
 }
 
-// checkInvariants are those that the data alone shows: I2 to I6, and I12. It asks
-// as `taskloom doctor --deep` does.
+// checkFinished compares what integrators were told is finished with what is.
+func (r *Run) checkFinished(ctx context.Context) error {
+	r.mu.Lock()
+	told := slices.Sorted(maps.Keys(r.finished))
+	r.mu.Unlock()
+	rows, _ := r.Store().Pool().Query(ctx, `SELECT told.id, coalesce(t.status, 'not there') FROM unnest($1::bigint[]) AS told(id)
+		LEFT JOIN tasks t USING (id) WHERE t.status IS DISTINCT FROM 'finished'`, told)
+	var id int64
+	var status string
+	_, err := pgx.ForEachRow(rows, []any{&id, &status}, func() error {
+		r.Violate("I1: task %d is %s, an integrator was told that it was finished", id, status)
+		return nil
+	})
+	r.Logf("%d tasks that integrators saw finished were compared", len(told))
+	return err
+}
+
+// checkInvariants are those that the data alone shows: I2 to I6, I11 and I12. It
+// asks as `taskloom doctor --deep` does.
 func (r *Run) checkInvariants(ctx context.Context) error {
 	findings, err := r.Store().Check(ctx, store.CheckOptions{Drained: true, Grace: store.NoGrace, NoJournal: true})
 	if err != nil {

@@ -18,7 +18,8 @@ const deadWorkerWithin = 30 * time.Second
 // after the commits of what they do: with outbox rows in hand, once Temporal was
 // told, in a step, with files stored whose rows are not there, and at the end of
 // an upload. While the other one lives, whatever waited when the one died goes on
-// within 30 s; every upload makes each of its tasks once.
+// within 30 s; every upload makes each of its tasks once, and every file of theirs
+// is in the store with its bytes.
 func TestRow02WorkerKilled(t *testing.T) {
 	const rows = 60
 	var files *uploads
@@ -53,11 +54,11 @@ func TestRow02WorkerKilled(t *testing.T) {
 			files = r.newUploads()
 			return nil
 		},
-		After: func(ctx context.Context, _ *Run) error {
+		After: func(ctx context.Context, r *Run) error {
 			for _, up := range sent {
 				files.made(ctx, files.ended(ctx, up.ID, recoverWithin), rows)
 			}
-			return nil
+			return r.filesAreWhole(ctx, bucketOf(r.Stack))
 		},
 	})
 }

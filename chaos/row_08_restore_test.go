@@ -119,6 +119,7 @@ func TestRow08RestoredDatabaseOlderThanTemporal(t *testing.T) {
 	require.NoError(t, r.checkInvariants(ctx))
 	require.NoError(t, r.endMissing(ctx, lost))
 	require.NoError(t, r.checkRuns(ctx))
+	require.NoError(t, r.askDoctor(ctx))
 	r.verdict("row-08")
 }
 

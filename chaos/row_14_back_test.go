@@ -81,6 +81,7 @@ func TestRow14ClockStepsBack(t *testing.T) {
 	r.drain(ctx)
 	require.NoError(t, r.checkInvariants(ctx))
 	require.NoError(t, r.checkRuns(ctx))
+	require.NoError(t, r.askDoctor(ctx))
 	require.NoError(t, nobodySpins(ctx, r))
 	r.verdict("row-14-back")
 }

@@ -86,5 +86,7 @@ func TestRow18Poison(t *testing.T) {
 	})
 	r.drain(ctx)
 	require.NoError(t, r.checkInvariants(ctx))
+	require.NoError(t, r.checkRuns(ctx))
+	require.NoError(t, r.askDoctor(ctx))
 	r.verdict("row-18")
 }

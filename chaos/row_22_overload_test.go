@@ -110,6 +110,8 @@ func TestRow22Overload(t *testing.T) {
 		return n == 0, err
 	})
 	require.NoError(t, r.checkInvariants(ctx))
+	require.NoError(t, r.checkRuns(ctx))
+	require.NoError(t, r.askDoctor(ctx))
 	r.verdict("row-22")
 }
 
