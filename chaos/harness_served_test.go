@@ -19,11 +19,11 @@ const (
 )
 
 // hold keeps a fault for a while and sees that clients are served on, where
-// that is promised. One that is held for less than servedFor is for servedSince.
-func (r *Run) hold(ctx context.Context, f Fault, d time.Duration) {
+// that is promised, compared with so many calls a second before its injection.
+// One that is held for less than servedFor is for servedSince.
+func (r *Run) hold(ctx context.Context, f Fault, d time.Duration, before float64) {
 	r.t.Helper()
 	from := time.Now()
-	before := r.ackedPerSecond(floorWindow, from)
 	require.NoError(r.t, r.pause(ctx, d))
 	if d >= servedFor {
 		// Calls that hang when it begins take their time to fail.
