@@ -24,9 +24,6 @@ type version struct {
 	Path string
 }
 
-// commitsBack is how old the old version is where no release has a tag.
-const commitsBack = 20
-
 // buildWithin bounds the build of an old version, which compiles everything
 // anew the first time.
 const buildWithin = 10 * time.Minute
@@ -37,10 +34,12 @@ func presentVersion(t *testing.T) version {
 	return version{"the present version", stacktest.Binary(t, "taskloom")}
 }
 
-// oldVersion builds the product as it was at CHAOS_OLD; unless that is set, at
-// the last tag before this commit, or twenty commits ago. Without the web app,
-// which is no part of what is looked at. A build is kept beside what runs leave.
-func oldVersion(t *testing.T) version {
+// oldVersion builds the product as it was at CHAOS_OLD; unless that is set, at the
+// last tag before this commit, or before the last change of what a row is about
+// (paths of Git) where no tag differs in that. One that does not differ is an error:
+// a row with it would prove nothing. It is built without the web app, which is no
+// part of what is looked at. A build is kept beside what runs leave.
+func oldVersion(t *testing.T, about ...string) version {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("an old version is built with Git, which is not here")
@@ -48,14 +47,17 @@ func oldVersion(t *testing.T) version {
 	ref := os.Getenv("CHAOS_OLD")
 	if ref == "" {
 		var err error
-		if ref, err = git(t, "describe", "--tags", "--abbrev=0", "HEAD^"); err != nil {
-			ref = fmt.Sprintf("HEAD~%d", commitsBack)
+		if ref, err = git(t, "describe", "--tags", "--abbrev=0", "HEAD^"); err != nil || !differs(t, ref, about) {
+			last, err := git(t, slices.Concat([]string{"log", "-1", "--format=%h", "--"}, about)...)
+			require.NoError(t, err)
+			ref = last + "^"
 		}
 	}
 	commit, err := git(t, "rev-parse", "--verify", "--quiet", "--short=12", ref+"^{commit}")
 	if err != nil {
 		t.Skipf("there is no old version: Git does not know %s here; CHAOS_OLD=ref names another", ref)
 	}
+	require.True(t, differs(t, commit, about), "%s has the same %s as this version: the row would prove nothing", ref, strings.Join(about, " "))
 	v := version{ref + " (" + commit + ")", filepath.Join(stacktest.Root(t), ".cache", "chaos", "taskloom-"+commit)}
 	if _, err := os.Stat(v.Path); err == nil {
 		return v
@@ -72,6 +74,14 @@ func oldVersion(t *testing.T) version {
 		mv "$4.new" "$4"`, "bash", stacktest.Root(t), commit, source, v.Path).CombinedOutput()
 	require.NoError(t, err, "build %s: %s", v.Name, out)
 	return v
+}
+
+// differs tells whether these files are not as they were at a commit.
+func differs(t *testing.T, ref string, about []string) bool {
+	t.Helper()
+	changed, err := git(t, slices.Concat([]string{"diff", "--name-only", ref, "--"}, about)...)
+	require.NoError(t, err)
+	return changed != ""
 }
 
 func git(t *testing.T, args ...string) (string, error) {

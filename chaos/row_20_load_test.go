@@ -43,7 +43,7 @@ func TestRow20MigrationUnderLoad(t *testing.T) {
 	row := Row{Number: 20}
 	row.skip(t)
 	mustNotSkip(t)
-	old, present := oldVersion(t), presentVersion(t)
+	old, present := oldVersion(t, "schema/migrations"), presentVersion(t)
 	m := &migrations{t: t}
 	RunRow(t, Row{
 		Number: 20, Name: "migration under load",
@@ -92,8 +92,13 @@ func (m *migrations) fault(name string, migrate func(ctx context.Context, r *Run
 	}}
 }
 
-// migrateWith runs `taskloom migrate` of a version.
+// migrateWith runs `taskloom migrate` of a version, which must change the schema.
 func (r *Run) migrateWith(ctx context.Context, v version) error {
+	const schemaSQL = `SELECT version FROM schema_version`
+	before, err := r.Count(ctx, schemaSQL)
+	if err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(ctx, v.Path, "migrate")
 	cmd.Env = r.Env()
 	out, err := cmd.CombinedOutput()
@@ -101,7 +106,11 @@ func (r *Run) migrateWith(ctx context.Context, v version) error {
 	if err != nil {
 		return fmt.Errorf("taskloom migrate: %w: %s", err, out)
 	}
-	return nil
+	after, err := r.Count(ctx, schemaSQL)
+	if err == nil && after == before {
+		err = fmt.Errorf("the schema is version %d as before: this proves nothing", after)
+	}
+	return err
 }
 
 // What a next version may do, by the rules of docs/operations.md.
