@@ -89,7 +89,7 @@ func startRun(t testing.TB, s Settings) *Run {
 		Seed: s.Seed, Load: s.Load, World: newWorld(s.Load), History: newHistory(), t: t, settings: s,
 		home: make(chan struct{}), refill: make(chan struct{}), finished: map[int64]bool{}, faults: map[string]int{},
 	}
-	// Ten connections a process: four of them, Temporal and the test share a
+	// Ten connections a process: four of them, Temporal and the test share two
 	// hundred.
 	env := append([]string{"DATABASE_MAX_CONNS=10"}, s.Env...)
 	serve := append([]string{"RATE_LIMIT_KEY=off", "RATE_LIMIT_ADDRESS=off", "RATE_LIMIT_FAILED_AUTH=off"}, s.ServeEnv...)
@@ -167,7 +167,8 @@ func freeAddr(t testing.TB) string {
 
 // prepare makes leases short, makes task ids tell apart from all others, and
 // puts in the switch that delivers outbox rows twice: while it is on, the first
-// delete of a row that was delivered only makes it due again.
+// delete of a row that was delivered only makes it due again within two seconds, so
+// that what comes the second time comes in another order.
 func (r *Run) prepare() {
 	r.t.Helper()
 	_, err := r.Store().Pool().Exec(r.t.Context(), fmt.Sprintf(`
@@ -180,7 +181,7 @@ func (r *Run) prepare() {
 		CREATE FUNCTION chaos_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			IF OLD.attempts = 0 OR OLD.priority >= 100 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
 			PERFORM nextval('chaos_doubles');
-			UPDATE outbox SET priority = priority + 100, next_attempt_at = now(), leased_until = NULL WHERE id = OLD.id;
+			UPDATE outbox SET priority = priority + 100, next_attempt_at = now() + random() * interval '2 seconds', leased_until = NULL WHERE id = OLD.id;
 			RETURN NULL;
 		END $$;
 		CREATE TRIGGER chaos_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION chaos_twice();`, r.Load.LeaseSeconds))

@@ -7,8 +7,8 @@ import (
 	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
 )
 
-// TestRow01APIKilled kills the API by chance, and before and after the commit of
-// each command.
+// TestRow01APIKilled kills the API by chance, and before and after the commits of
+// creations, claims, drafts, and submissions and verdicts.
 func TestRow01APIKilled(t *testing.T) {
 	faults := []Fault{ServeKilled(targetA), ServeKilled(targetB), ServeKilled(targetBoth)}
 	for _, at := range []failpoint{atCreation, atClaim, atDraft, atSubmission} {

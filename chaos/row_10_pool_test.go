@@ -25,14 +25,15 @@ const (
 	connectionsOfServe = 10
 )
 
-// TestRow10PoolExhaustionAndConnectionStorm takes all of Postgres's connections,
-// lets 500 clients reconnect at once, and blocks every connection of the pools:
-// who has none waits two seconds at most for one and is told to come again, who
-// has one no longer than for the lock that it waits for; health stays green, and
-// afterwards everything goes on.
+// TestRow10PoolExhaustionAndConnectionStorm takes all of Postgres's free
+// connections, lets 500 clients reconnect at once, blocks every connection of the
+// servers, and then all that asks for tasks, in the workers, too, whose steps and
+// dispatchers share a pool: who has no connection waits two seconds at most for one
+// and is told to come again, who has one no longer than for the lock that it waits
+// for; health stays green, and afterwards everything goes on.
 func TestRow10PoolExhaustionAndConnectionStorm(t *testing.T) {
-	idle := Fault{Name: "300 idle connections", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-		return r.takeConnections(ctx, 300)
+	taken := Fault{Name: "all free connections of Postgres taken", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		return r.takeConnections(ctx)
 	}}
 	storm := Fault{Name: fmt.Sprintf("%d clients reconnect at once", stormClients), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
 		s := r.storm(ctx, stormClients)
@@ -42,7 +43,7 @@ func TestRow10PoolExhaustionAndConnectionStorm(t *testing.T) {
 		}
 		return nil, nil //nolint:nilnil // over
 	}}
-	blocked := Fault{Name: "every connection of the pools blocked", Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+	blocked := Fault{Name: "every connection of the servers blocked", Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
 		heal, err := r.holdSnapshots(ctx, 1, `BEGIN`, `LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`)
 		if err != nil {
 			return heal, err
@@ -51,9 +52,16 @@ func TestRow10PoolExhaustionAndConnectionStorm(t *testing.T) {
 		r.storm(ctx, others).blocked(r, others)
 		return heal, nil
 	}}
+	locked := Fault{Name: "tasks locked for everybody", Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		heal, err := r.holdSnapshots(ctx, 1, `BEGIN`, `LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE`)
+		if err != nil {
+			return heal, err
+		}
+		return heal, r.workersWait(ctx)
+	}}
 	RunRow(t, Row{
 		Number: 10, Name: "pool exhaustion, connection storm",
-		Faults: []Fault{idle, storm, blocked},
+		Faults: []Fault{taken, storm, blocked, locked},
 		Hold:   holdFor(10 * time.Second),
 		During: func(ctx context.Context, r *Run) error {
 			r.healthy(ctx)
@@ -74,6 +82,16 @@ func (s stormed) blocked(r *Run, n int) {
 	}
 }
 
+// workersWait returns once a dispatcher waits for a lock: the next step does, too.
+func (r *Run) workersWait(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
+	defer cancel()
+	return r.until(ctx, func(ctx context.Context) (bool, error) {
+		n, err := r.Count(ctx, `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%SET leased_until = now()%'`)
+		return n > 0, err
+	})
+}
+
 // healthy asks every server for its health, which needs nothing that may be
 // exhausted.
 func (r *Run) healthy(ctx context.Context) {
@@ -89,8 +107,8 @@ func (r *Run) healthy(ctx context.Context) {
 	}
 }
 
-// takeConnections opens n connections to Postgres, or all that it gives.
-func (r *Run) takeConnections(ctx context.Context, n int) (heal func(context.Context) error, err error) {
+// takeConnections opens all the connections that Postgres gives.
+func (r *Run) takeConnections(ctx context.Context) (heal func(context.Context) error, err error) {
 	var open []*pgx.Conn
 	heal = func(ctx context.Context) error {
 		for _, c := range open {
@@ -100,15 +118,14 @@ func (r *Run) takeConnections(ctx context.Context, n int) (heal func(context.Con
 		return nil
 	}
 	r.t.Cleanup(func() { _ = heal(context.WithoutCancel(ctx)) })
-	for range n {
+	for {
 		conn, err := pgx.Connect(ctx, r.Value("DATABASE_URL"))
 		if err != nil {
 			r.Logf("Postgres gave %d connections: %v", len(open), err)
-			return heal, nil
+			return heal, ctx.Err()
 		}
 		open = append(open, conn)
 	}
-	return heal, nil
 }
 
 // stormed is how a storm was answered: later is 503 or 429, other anything
