@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the systems that make race lets Taskloom compete with, at their
 # pinned versions, into .cache/race: install.sh RACE… (all races when none is
-# named). Nothing is installed outside that directory. What is there already
-# stays; a changed lockfile or list of requirements installs anew.
+# named). Nothing is installed outside that directory: programs of the system that
+# a race needs are asked for by name. What is there already stays; a changed lockfile or list of requirements installs anew.
 #   js/    pg-boss, graphile-worker, Restate: race/js/package-lock.json
 #   venv/  Label Studio, gunicorn: race/labelstudio/requirements.txt
 # River, DBOS and Temporal's SDK are Go modules of race/go.mod.
@@ -68,3 +68,8 @@ for race in claims held create flow chaos; do
 done
 if [ -n "$js" ]; then install_js; fi
 if wanted labelstudio "$@"; then install_venv; fi
+if wanted ingest "$@"; then
+	need unzip "the script of ingest needs it: apt-get install unzip"
+	need rclone "the script of ingest needs it: apt-get install rclone"
+	need psql "the script of ingest needs it: apt-get install postgresql-client"
+fi
