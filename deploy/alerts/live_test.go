@@ -27,7 +27,7 @@ import (
 // notProvoked are the alerts that this test does not bring about, and why.
 var notProvoked = map[string]string{
 	"TasksAreRung":      "needs twenty tasks to lag for a minute; worker.TestReconciler counts them",
-	"DeliveriesRefused": "Temporal refuses nothing that the product sends; worker.TestARefusedDeliveryIsKeptAndSlowsDown counts them",
+	"DeliveriesRefused": "needs a Temporal that refuses, as row 18 of the faults has; worker.TestARefusedDeliveryIsKeptAndSlowsDown counts them",
 	"WorkflowTasksFail": "needs workflow code that fails; the metric is the SDK's",
 }
 
