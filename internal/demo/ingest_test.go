@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/stacktest"
+	"github.com/taskloom/taskloom/workflows"
 )
 
 // The archive of TestAnArchiveIsIngestedThroughKills: 500 MB.
@@ -207,6 +208,12 @@ func (s *ingestion) refusals(t *testing.T) {
 		require.Equal(t, "pending", s.poll(u.UploadID).Status, what)
 	}
 	s.Worker.Halt()
+	// It is known to be dead when Postgres has met the end of its connection, which
+	// is a moment later.
+	require.Eventually(t, func() bool {
+		alive, err := s.Store().WorkersAlive(t.Context(), workflows.IngestQueue, time.Minute)
+		return err == nil && alive == 0
+	}, 2*time.Second, 5*time.Millisecond, "a killed worker is held for alive")
 	refused("a killed worker")
 	s.Worker.Start("METRICS_ADDR=" + s.Value("WORKER_METRICS_ADDR"))
 	s.WaitReady()
