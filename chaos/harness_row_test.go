@@ -75,7 +75,6 @@ func (row Row) one(ctx context.Context, r *Run, f Fault) {
 	r.warm(ctx)
 	require.NoError(r.t, r.Floor(ctx))
 	injected := time.Now()
-	before := r.ackedPerSecond(floorWindow, injected)
 	heal := r.inject(ctx, f.Name, f)
 	for _, during := range []func(context.Context, *Run) error{f.During, row.During} {
 		if during != nil {
@@ -83,7 +82,7 @@ func (row Row) one(ctx context.Context, r *Run, f Fault) {
 		}
 	}
 	hold := cmp.Or(f.Hold, row.Hold)
-	r.hold(ctx, f, hold, before)
+	r.hold(ctx, f, hold, injected)
 	r.heal(ctx, f, heal)
 	healed, deadline := time.Now(), cmp.Or(f.Deadline, row.Deadline, recoverWithin)
 	r.Recover(ctx, f.Name, true, deadline)

@@ -19,15 +19,15 @@ const (
 )
 
 // hold keeps a fault for a while and sees that clients are served on, where
-// that is promised, compared with so many calls a second before its injection.
-// One that is held for less than servedFor is for servedSince.
-func (r *Run) hold(ctx context.Context, f Fault, d time.Duration, before float64) {
+// that is promised, compared with what was before its injection. One that is held
+// for less than servedFor is for servedSince.
+func (r *Run) hold(ctx context.Context, f Fault, d time.Duration, injected time.Time) {
 	r.t.Helper()
 	from := time.Now()
 	require.NoError(r.t, r.pause(ctx, d))
 	if d >= servedFor {
 		// Calls that hang when it begins take their time to fail.
-		r.servedOn(f, before, time.Since(from)-callTimeout, time.Now())
+		r.servedOn(f, r.ackedPerSecond(floorWindow, injected), time.Since(from)-callTimeout, time.Now())
 	}
 }
 

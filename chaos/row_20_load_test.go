@@ -94,8 +94,7 @@ func (m *migrations) fault(name string, migrate func(ctx context.Context, r *Run
 
 // migrateWith runs `taskloom migrate` of a version, which must change the schema.
 func (r *Run) migrateWith(ctx context.Context, v version) error {
-	const schemaSQL = `SELECT version FROM schema_version`
-	before, err := r.Count(ctx, schemaSQL)
+	before, _, err := r.Store().SchemaVersion(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (r *Run) migrateWith(ctx context.Context, v version) error {
 	if err != nil {
 		return fmt.Errorf("taskloom migrate: %w: %s", err, out)
 	}
-	after, err := r.Count(ctx, schemaSQL)
+	after, _, err := r.Store().SchemaVersion(ctx)
 	if err == nil && after == before {
 		err = fmt.Errorf("the schema is version %d as before: this proves nothing", after)
 	}

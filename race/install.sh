@@ -2,7 +2,8 @@
 # Installs the systems that make race lets Taskloom compete with, at their
 # pinned versions, into .cache/race: install.sh RACE… (all races when none is
 # named). Nothing is installed outside that directory: programs of the system that
-# a race needs are asked for by name. What is there already stays; a changed lockfile or list of requirements installs anew.
+# a race needs are asked for by name. What is there already stays; a changed
+# lockfile or list of requirements installs anew.
 #   js/    pg-boss, graphile-worker, Restate: race/js/package-lock.json
 #   venv/  Label Studio, gunicorn: race/labelstudio/requirements.txt
 # River, DBOS and Temporal's SDK are Go modules of race/go.mod.

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 	"github.com/taskloom/taskloom/internal/task"
 )
@@ -143,121 +142,6 @@ func TestPlansAtAMillionTasks(t *testing.T) {
 	}
 }
 
-// A plan is kept for as long as a connection lives. One that was made when
-// nothing was in the outbox must do for a full one: what is done by the store
-// itself reads few rows, on a connection that has done it before.
-func TestPlansOfAnEmptyOutboxServeAFullOne(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	one, err := store.Open(ctx, b.Store.Pool().Config().ConnString(), store.Options{MaxConns: 1})
-	require.NoError(t, err)
-	t.Cleanup(one.Close)
-	m, ids := b.member(b.Contributors[0]), b.create(20)
-	act := func() { // everything that writes to the outbox while people work
-		c, err := one.ClaimNext(ctx, m, pipeline.KindSubtask)
-		require.NoError(t, err)
-		_, err = one.Submit(ctx, m.UserID, c.ID, raw(`{"answer":"42","sure":true}`))
-		require.NoError(t, err)
-		got, err := one.TakeOutbox(ctx, 1, store.UrgencyHanded)
-		require.NoError(t, err)
-		require.Len(t, got, 1)
-		_, err = one.TakeOutbox(ctx, 1, store.UrgencyCreated)
-		require.NoError(t, err)
-		_, err = one.StepsBehind(ctx)
-		require.NoError(t, err)
-		require.NoError(t, one.GiveBackOutbox(ctx, []int64{got[0].ID}))
-		require.NoError(t, one.RetryOutbox(ctx, got[0].ID, 0, "later"))
-		require.NoError(t, one.DoneOutbox(ctx, got))
-	}
-	fill := func(n int) {
-		b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
-			SELECT 'task_event', $1, (SELECT coalesce(max(seq), 100) FROM outbox) + i, 9, now() + interval '1 hour'
-			FROM generate_series(1, $2::int) i`, ids[19], n)
-	}
-	b.exec(`ALTER TABLE outbox SET (autovacuum_enabled = off)`) // it would have the plans made anew
-	_, err = one.Pool().Exec(ctx, `DELETE FROM outbox`)         // where its reads are counted at once
-	require.NoError(t, err)
-	fill(1)
-	for range 7 { // Postgres keeps a plan from the sixth time on
-		b.exec(`VACUUM (ANALYZE) outbox`) // and makes it anew after this, by what there is
-		act()
-	}
-	const full = 5000
-	fill(full)
-	before := b.outboxReads(one)
-	act()
-	require.Less(t, b.outboxReads(one)-before, int64(full), "no statement reads the outbox whole")
-}
-
-// outboxReads is how many rows and index entries of the outbox were read until now
-// on this connection. Others tell what they read when they please, a second late or
-// ten: what reads many rows between two counts must do it here.
-func (b *bench) outboxReads(one *store.Store) (rows int64) {
-	b.t.Helper()
-	_, err := one.Pool().Exec(b.t.Context(), `SELECT pg_stat_force_next_flush()`)
-	require.NoError(b.t, err)
-	require.NoError(b.t, b.Store.Pool().QueryRow(b.t.Context(), `SELECT max(t.seq_tup_read) + sum(i.idx_tup_read)::bigint
-		FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = 'outbox'`).Scan(&rows))
-	return rows
-}
-
-// After an outage thousands of rows are due, two for each task that was claimed and
-// handed in: who takes some reads those, and passes over the others' claims once.
-func TestTakingSomeReadsFewAfterAnOutage(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	one, err := store.Open(ctx, b.Store.Pool().Config().ConnString(), store.Options{MaxConns: 1})
-	require.NoError(t, err)
-	t.Cleanup(one.Close)
-	const tasks, some = 3000, 16
-	ids := b.create(tasks)
-	b.exec(`ALTER TABLE outbox SET (autovacuum_enabled = off)`) // it would have the plans made anew
-	_, err = one.Pool().Exec(ctx, `DELETE FROM outbox`)         // where its reads are counted at once
-	require.NoError(t, err)
-	take := func(u store.Urgency, want int) {
-		got, err := one.TakeOutbox(ctx, some, u)
-		require.NoError(t, err)
-		require.Len(t, got, want)
-		require.NoError(t, one.DoneOutbox(ctx, got))
-	}
-	take(store.UrgencyHanded, 0) // plans are made now, and kept
-	take(store.UrgencyClaimed, 0)
-	b.exec(`INSERT INTO task_events (task_id, seq, kind)
-		SELECT id, seq, CASE seq WHEN 2 THEN 'claim' ELSE 'submit' END FROM unnest($1::bigint[]) id, generate_series(2, 3) seq`, ids)
-	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
-		SELECT 'task_event', id, seq, CASE seq WHEN 2 THEN $2::int ELSE 0 END, now() - $3::int * interval '1 ms' + n * interval '1 ms'
-		FROM unnest($1::bigint[]) WITH ORDINALITY AS t (id, n), generate_series(2, 3) seq ORDER BY n, seq`,
-		ids[1:], store.UrgencyClaimed, tasks)
-	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, 2, $2)`, ids[0], store.UrgencyClaimed)
-
-	before := b.outboxReads(one)
-	take(store.UrgencyHanded, some)
-	require.Less(t, b.outboxReads(one)-before, int64(tasks/2))
-
-	for done := false; !done; { // the one claim that stands for itself is the last of all
-		got, err := one.TakeOutbox(ctx, some, store.UrgencyClaimed)
-		require.NoError(t, err)
-		require.NoError(t, one.DoneOutbox(ctx, got))
-		if done = len(got) > 0; done {
-			require.Equal(t, ids[0], got[0].TaskID)
-		}
-	}
-	for range tasks / 128 {
-		take(store.UrgencyClaimed, 0)
-	}
-	b.exec(`VACUUM outbox`)
-	before = b.outboxReads(one)
-	take(store.UrgencyClaimed, 0)
-	require.Less(t, b.outboxReads(one)-before, int64(tasks/2))
-	var claims, handed int
-	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT count(*) FILTER (WHERE priority = $1), count(*) FILTER (WHERE priority = 0) FROM outbox`,
-		store.UrgencyClaimed).Scan(&claims, &handed))
-	require.Zero(t, claims)
-	require.Equal(t, tasks-1-some, handed, "nothing else is gone")
-}
-
 // foreignPlans asserts that asking for another organization's tasks reads none.
 func (b *bench) foreignPlans(t *testing.T) {
 	t.Helper()
@@ -365,37 +249,5 @@ func (b *bench) reviewPlans(t *testing.T, tasks int64) {
 		t.Run("reviews "+name, func(t *testing.T) {
 			readsFew(t, b.explain(q.sql, b.PipelineID, b.OrgID, b.Reviewers[0], q.from, q.at, "", page), 8*page)
 		})
-	}
-}
-
-// FuzzTaskOfClaim looks for claim ids that break the parser.
-func FuzzTaskOfClaim(f *testing.F) {
-	for _, s := range []string{"", "x", "00000000-002a-8abc-9def-0123456789ab", "00000000002a8abc9def0123456789ab", "{00000000-002a-8abc-9def-0123456789ab}"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		id, ok := store.TaskOfClaim(s)
-		if ok && (id < 0 || id >= 1<<48) {
-			t.Fatalf("%q gives task %d", s, id)
-		}
-	})
-}
-
-func TestClaimIDsCarryTheirTask(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	for _, id := range []int64{1, 42, 1<<32 + 7, 1<<48 - 1} {
-		b.exec(`INSERT INTO tasks (id, org_id, pipeline_id, version_id, n_total, n_in_progress, input) VALUES ($1, $2, $3, $4, 1, 1, '{}')`,
-			id, b.OrgID, b.PipelineID, b.VersionID)
-		b.exec(`INSERT INTO task_nodes (task_id, key, org_id, pipeline_id, kind, status) VALUES ($1, 'solve', $2, $3, 'subtask', 'available')`,
-			id, b.OrgID, b.PipelineID)
-		c := b.claim(b.Contributors[0], "subtask")
-		require.NotNil(t, c)
-		require.Equal(t, id, c.TaskID)
-		got, ok := store.TaskOfClaim(c.ID)
-		require.True(t, ok)
-		require.Equal(t, id, got)
-		_, err := b.Store.LiveClaim(t.Context(), b.Contributors[0], c.ID)
-		require.NoError(t, err)
 	}
 }

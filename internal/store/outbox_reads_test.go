@@ -1,0 +1,134 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// A plan is kept for as long as a connection lives. One that was made when
+// nothing was in the outbox must do for a full one: what is done by the store
+// itself reads few rows, on a connection that has done it before.
+func TestPlansOfAnEmptyOutboxServeAFullOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	one, m, ids := b.oneConnection(), b.member(b.Contributors[0]), b.create(20)
+	act := func() { // everything that writes to the outbox while people work
+		c, err := one.ClaimNext(ctx, m, pipeline.KindSubtask)
+		require.NoError(t, err)
+		_, err = one.Submit(ctx, m.UserID, c.ID, raw(`{"answer":"42","sure":true}`))
+		require.NoError(t, err)
+		got, err := one.TakeOutbox(ctx, 1, store.UrgencyHanded)
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		_, err = one.TakeOutbox(ctx, 1, store.UrgencyCreated)
+		require.NoError(t, err)
+		_, err = one.StepsBehind(ctx)
+		require.NoError(t, err)
+		require.NoError(t, one.GiveBackOutbox(ctx, []int64{got[0].ID}))
+		require.NoError(t, one.RetryOutbox(ctx, got[0].ID, 0, "later"))
+		require.NoError(t, one.DoneOutbox(ctx, got))
+	}
+	fill := func(n int) {
+		b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
+			SELECT 'task_event', $1, (SELECT coalesce(max(seq), 100) FROM outbox) + i, 9, now() + interval '1 hour'
+			FROM generate_series(1, $2::int) i`, ids[19], n)
+	}
+	b.emptyOutbox(one)
+	fill(1)
+	for range 7 { // Postgres keeps a plan from the sixth time on
+		b.exec(`VACUUM (ANALYZE) outbox`) // and makes it anew after this, by what there is
+		act()
+	}
+	const full = 5000
+	fill(full)
+	before := b.outboxReads(one)
+	act()
+	require.Less(t, b.outboxReads(one)-before, int64(full), "no statement reads the outbox whole")
+}
+
+// oneConnection is the store on a connection of its own: what is done by it meets
+// the plans that it made before, and what it reads can be counted.
+func (b *bench) oneConnection() *store.Store {
+	b.t.Helper()
+	one, err := store.Open(b.t.Context(), b.Store.Pool().Config().ConnString(), store.Options{MaxConns: 1})
+	require.NoError(b.t, err)
+	b.t.Cleanup(one.Close)
+	return one
+}
+
+// emptyOutbox leaves no row in the outbox, and nobody who vacuums it: that would
+// have the plans made anew. It deletes where reads are counted at once.
+func (b *bench) emptyOutbox(one *store.Store) {
+	b.t.Helper()
+	b.exec(`ALTER TABLE outbox SET (autovacuum_enabled = off)`)
+	_, err := one.Pool().Exec(b.t.Context(), `DELETE FROM outbox`)
+	require.NoError(b.t, err)
+}
+
+// outboxReads is how many rows and index entries of the outbox were read until now
+// on this connection. Others tell what they read when they please, a second late or
+// ten: what reads many rows between two counts must do it here.
+func (b *bench) outboxReads(one *store.Store) (rows int64) {
+	b.t.Helper()
+	_, err := one.Pool().Exec(b.t.Context(), `SELECT pg_stat_force_next_flush()`)
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.Store.Pool().QueryRow(b.t.Context(), `SELECT max(t.seq_tup_read) + sum(i.idx_tup_read)::bigint
+		FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = 'outbox'`).Scan(&rows))
+	return rows
+}
+
+// After an outage thousands of rows are due, two for each task that was claimed and
+// handed in: who takes some reads those, and passes over the others' claims once.
+func TestTakingSomeReadsFewAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	const tasks, some = 3000, 16
+	one, ids := b.oneConnection(), b.create(tasks)
+	b.emptyOutbox(one)
+	take := func(u store.Urgency, want int) {
+		got, err := one.TakeOutbox(ctx, some, u)
+		require.NoError(t, err)
+		require.Len(t, got, want)
+		require.NoError(t, one.DoneOutbox(ctx, got))
+	}
+	take(store.UrgencyHanded, 0) // plans are made now, and kept
+	take(store.UrgencyClaimed, 0)
+	b.exec(`INSERT INTO task_events (task_id, seq, kind)
+		SELECT id, seq, CASE seq WHEN 2 THEN 'claim' ELSE 'submit' END FROM unnest($1::bigint[]) id, generate_series(2, 3) seq`, ids)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
+		SELECT 'task_event', id, seq, CASE seq WHEN 2 THEN $2::int ELSE 0 END, now() - $3::int * interval '1 ms' + n * interval '1 ms'
+		FROM unnest($1::bigint[]) WITH ORDINALITY AS t (id, n), generate_series(2, 3) seq ORDER BY n, seq`,
+		ids[1:], store.UrgencyClaimed, tasks)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, 2, $2)`, ids[0], store.UrgencyClaimed)
+
+	before := b.outboxReads(one)
+	take(store.UrgencyHanded, some)
+	require.Less(t, b.outboxReads(one)-before, int64(tasks/2))
+
+	for done := false; !done; { // the one claim that stands for itself is the last of all
+		got, err := one.TakeOutbox(ctx, some, store.UrgencyClaimed)
+		require.NoError(t, err)
+		require.NoError(t, one.DoneOutbox(ctx, got))
+		if done = len(got) > 0; done {
+			require.Equal(t, ids[0], got[0].TaskID)
+		}
+	}
+	for range tasks / 128 {
+		take(store.UrgencyClaimed, 0)
+	}
+	b.exec(`VACUUM outbox`)
+	before = b.outboxReads(one)
+	take(store.UrgencyClaimed, 0)
+	require.Less(t, b.outboxReads(one)-before, int64(tasks/2))
+	var claims, handed int
+	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT count(*) FILTER (WHERE priority = $1), count(*) FILTER (WHERE priority = 0) FROM outbox`,
+		store.UrgencyClaimed).Scan(&claims, &handed))
+	require.Zero(t, claims)
+	require.Equal(t, tasks-1-some, handed, "nothing else is gone")
+}
