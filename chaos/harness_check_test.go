@@ -23,6 +23,11 @@ const (
 	// drainWithin bounds the coming to rest after the last person went home: a
 	// lost signal is rung after a minute, a lease of the run's end runs out.
 	drainWithin = 2 * time.Minute
+	// checkWithin bounds the comparison of what is there with what clients saw, with
+	// a second more for each checkEach tasks and files: those of two hours are read
+	// one by one, and then once more by the doctor.
+	checkWithin = 5 * time.Minute
+	checkEach   = 50
 )
 
 // Finish ends the load and checks everything: nothing breaks any more, what is
@@ -100,7 +105,9 @@ func (r *Run) drain(ctx context.Context) {
 // check compares what clients saw with what is there.
 func (r *Run) check(ctx context.Context) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	n, err := r.Count(ctx, `SELECT (SELECT count(*) FROM tasks) + (SELECT count(*) FROM files)`)
+	require.NoError(r.t, err)
+	ctx, cancel := context.WithTimeout(ctx, checkWithin+time.Duration(n/checkEach)*time.Second)
 	defer cancel()
 	for _, c := range []struct {
 		what string
