@@ -105,7 +105,7 @@ func readBench(name string) (raw json.RawMessage, report benchReport, err error)
 type benchRace struct{ *raceResult }
 
 func newBenchRace(race, title string, rounds int, noiseOf string, sides ...info) benchRace {
-	r := &raceResult{Race: race, Title: title, Rounds: rounds, Noise: map[string]float64{}, NoiseOf: noiseOf}
+	r := &raceResult{Race: race, Title: title, Rounds: rounds, Told: true, Noise: map[string]float64{}, NoiseOf: noiseOf}
 	for _, side := range sides {
 		// As many samples as bench tells of: the least, the median, the most.
 		c := &contenderResult{info: side}

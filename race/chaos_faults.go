@@ -15,16 +15,19 @@ const mostIdle = 300
 // fault is one of the five.
 type fault struct {
 	name, says string
+	// momentary faults are over at once: recovery counts from their cause. The others
+	// last until they are healed.
+	momentary bool
 	// cause lasts until heal is called.
 	cause func(ctx context.Context, h *havoc) (heal func(ctx context.Context) error, err error)
 }
 
 var faults = []fault{
-	{faultKill, "a worker killed", killWorker},
-	{"restart", "Postgres crashed", restartPostgres},
-	{"terminate", "backends terminated, 2/s", terminateBackends},
-	{"idle", "idle connections", openIdle},
-	{faultHeld, "snapshot held", holdOld},
+	{name: faultKill, says: "a worker killed", cause: killWorker},
+	{name: "restart", says: "Postgres crashed", momentary: true, cause: restartPostgres},
+	{name: "terminate", says: "backends terminated, 2/s", cause: terminateBackends},
+	{name: "idle", says: "idle connections", cause: openIdle},
+	{name: faultHeld, says: "snapshot held", cause: holdOld},
 }
 
 // faultHeld is the fault that needs its time: what a snapshot keeps from being

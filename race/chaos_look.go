@@ -66,34 +66,85 @@ type progress struct {
 	done int
 }
 
-// follow notes every second how many items are done.
+// follow notes every half second how many items are done. While Postgres is away
+// nobody can look: then the next one tells.
 func (h *havoc) follow(ctx context.Context) {
-	for wait(ctx, time.Second) == nil {
-		done, err := h.done(ctx)
-		if err != nil {
-			continue // Postgres is away: the next one tells
-		}
-		h.mu.Lock()
-		h.progress = append(h.progress, progress{time.Now(), len(done)})
-		h.mu.Unlock()
+	for wait(ctx, time.Second/2) == nil {
+		_ = h.look(ctx) // of what goes wrong others tell
 	}
 }
 
-// worst is the least rate over rateOver or somewhat more in a stretch of time.
-func (h *havoc) worst(from, until time.Time) float64 {
+// look notes how many items are done now.
+func (h *havoc) look(ctx context.Context) error {
+	done, err := h.done(ctx)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.progress = append(h.progress, progress{time.Now(), len(done)})
+	return nil
+}
+
+// stretch is the rate between two looks that are rateOver apart, or further where
+// nobody could look meanwhile.
+type stretch struct {
+	from, until time.Time
+	rate        float64
+}
+
+// stretches are those that begin with each look.
+func stretches(looks []progress) (out []stretch) {
+	for i, a := range looks {
+		for _, b := range looks[i:] {
+			if over := b.at.Sub(a.at); over >= rateOver {
+				out = append(out, stretch{a.at, b.at, float64(b.done-a.done) / over.Seconds()})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// worst is the least rate of what has a part of a fault in it: also of the stretch
+// between the last look before it and the first after an outage.
+func (h *havoc) worst(caused, healed time.Time) float64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	least := math.Inf(1)
-	for i, a := range h.progress {
-		for _, b := range h.progress[i:] {
-			if over := b.at.Sub(a.at); a.at.After(from) && b.at.Before(until) && over >= rateOver {
-				least = min(least, float64(b.done-a.done)/over.Seconds())
-				break
-			}
+	for _, s := range stretches(h.progress) {
+		if s.until.After(caused) && s.from.Before(healed) {
+			least = min(least, s.rate)
 		}
 	}
 	if math.IsInf(least, 1) {
 		return 0 // nobody could look
 	}
 	return least
+}
+
+// awaitRate waits for a rate, chaosHeal at most, and returns how long after a fault
+// was over a stretch ended that began after it and had that rate: rateOver at least.
+func (h *havoc) awaitRate(ctx context.Context, over time.Time, rate float64) (time.Duration, error) {
+	for time.Since(over) < h.r.chaosHeal {
+		if at, ok := h.reached(over, rate); ok {
+			return at.Sub(over), nil
+		}
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return h.r.chaosHeal, nil // or more
+}
+
+// reached is the end of the first stretch after a moment that has the rate.
+func (h *havoc) reached(after time.Time, rate float64) (time.Time, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range stretches(h.progress) {
+		if !s.from.Before(after) && s.rate >= rate {
+			return s.until, true
+		}
+	}
+	return time.Time{}, false
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,11 +28,19 @@ type claimQueue interface {
 
 var errPushed = errors.New("the system hands out items by itself")
 
+// followed is a queue with somebody who works on behind its answers: they are through
+// with what was handed in when caughtUp returns.
+type followed interface {
+	caughtUp(ctx context.Context) error
+}
+
 // claimRun is what came of working.
 type claimRun struct {
 	done, doubles int
-	claim         *latencies // from the request for an item until it is there
-	finish        *latencies // from handing in until it is acknowledged
+	// empty counts who was told that there is nothing, at a constant rate.
+	empty  int
+	claim  *latencies // from the request for an item until it is there
+	finish *latencies // from handing in until it is acknowledged
 }
 
 func newClaimRun() claimRun { return claimRun{claim: newLatencies(), finish: newLatencies()} }
@@ -100,6 +109,7 @@ func (p pulled) pace(ctx context.Context, perSecond int, during time.Duration) (
 	}
 	var mu sync.Mutex
 	var ids []string
+	var empty int
 	g, gctx := errgroup.WithContext(ctx)
 	began := time.Now()
 	end := began.Add(during + during/paceGrace)
@@ -116,20 +126,30 @@ func (p pulled) pace(ctx context.Context, perSecond int, during time.Duration) (
 				return nil
 			}
 			id, err := p.one(gctx, c, &run, due)
-			if errors.Is(err, errEmpty) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case errors.Is(err, errEmpty):
+				empty++
 				return nil
-			}
-			if err == nil {
-				mu.Lock()
+			case err == nil:
 				ids = append(ids, id)
-				mu.Unlock()
 			}
 			return err
 		})
 	}
 	err := g.Wait()
-	run.done, run.doubles = len(ids), doublesIn([][]string{ids})
+	run.done, run.doubles, run.empty = len(ids), doublesIn([][]string{ids}), empty
 	return run, err
+}
+
+// served makes sure that people got items: a system that tells everybody that there
+// is nothing is the quickest of all.
+func (r claimRun) served() error {
+	if asked := r.done + r.empty; 100*r.empty > asked {
+		return fmt.Errorf("%d of %d who asked were told that there is nothing, though items lay ready", r.empty, asked)
+	}
+	return nil
 }
 
 // doublesIn counts items that were handed out more than once.

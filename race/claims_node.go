@@ -65,6 +65,7 @@ func openNode(ctx context.Context, r *room, system nodeSystem, items int) (*node
 type nodeRun struct {
 	Done    int     `json:"done"`
 	Doubles int     `json:"doubles"`
+	Empty   int     `json:"empty"`
 	Pushed  bool    `json:"pushed"`
 	Claim   []int64 `json:"claim_us"`
 	Finish  []int64 `json:"finish_us"`
@@ -72,7 +73,7 @@ type nodeRun struct {
 
 func (n nodeRun) run() claimRun {
 	run := newClaimRun()
-	run.done, run.doubles = n.Done, n.Doubles
+	run.done, run.doubles, run.empty = n.Done, n.Doubles, n.Empty
 	for _, us := range n.Claim {
 		run.claim.addMicros(us)
 	}

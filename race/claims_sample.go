@@ -53,7 +53,6 @@ type claimContender struct {
 	plan    claimPlan
 	prepare func(ctx context.Context, r *room) error
 	open    func(ctx context.Context, r *room) (claimQueue, error)
-	shut    func(r *room)
 }
 
 func (c *claimContender) info() info { return c.in }
@@ -65,11 +64,7 @@ func (c *claimContender) setup(ctx context.Context, r *room) error {
 	return c.prepare(ctx, r)
 }
 
-func (c *claimContender) close(r *room) {
-	if c.shut != nil {
-		c.shut(r)
-	}
-}
+func (c *claimContender) close(*room) {}
 
 // sample measures on one database, one phase after the other: as fast as it goes,
 // at a constant rate, and, where a snapshot is held, at that rate for as long as
@@ -106,17 +101,30 @@ type claimSample struct {
 
 func (x *claimSample) add(run claimRun) { x.done, x.doubles = x.done+run.done, x.doubles+run.doubles }
 
-// work takes items as fast as it goes.
+// work takes items as fast as it goes. Who works on behind the answers is waited for
+// and paid for: what a rate leaves to others is no part of the rate, and of its CPU
+// time all the more.
 func (x *claimSample) work(ctx context.Context, phase string) error {
 	var run claimRun
-	seconds, cpu, err := x.s.measured(phase, x.in, x.queue.children(), func() (err error) {
-		run, err = x.queue.work(ctx, x.clients, x.plan.share, x.room.window)
+	var worked, behind time.Duration
+	_, cpu, err := x.s.measured(phase, x.in, x.queue.children(), func() (err error) {
+		began := time.Now()
+		if run, err = x.queue.work(ctx, x.clients, x.plan.share, x.room.window); err != nil {
+			return err
+		}
+		worked = time.Since(began)
+		err = x.catchUp(ctx)
+		behind = time.Since(began) - worked
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	x.add(run)
+	seconds := worked.Seconds()
+	if _, ok := x.queue.(followed); ok {
+		x.s.Values[phase+"_behind_s"] = behind.Seconds()
+	}
 	if run.done == 0 {
 		return errors.New("nothing was left to do: -items is too small")
 	}
@@ -130,7 +138,10 @@ func (x *claimSample) work(ctx context.Context, phase string) error {
 func (x *claimSample) warmUp(ctx context.Context) error {
 	run, err := x.queue.work(ctx, x.clients, x.plan.warm, max(time.Second, x.room.window/2))
 	x.add(run)
-	return err
+	if err != nil {
+		return err
+	}
+	return x.catchUp(ctx)
 }
 
 func (x *claimSample) free(ctx context.Context) error {
@@ -156,12 +167,25 @@ func (x *claimSample) atRate(ctx context.Context) error {
 	return err
 }
 
+// catchUp waits for whoever works on behind the answers.
+func (x *claimSample) catchUp(ctx context.Context) error {
+	if q, ok := x.queue.(followed); ok {
+		return q.caughtUp(ctx)
+	}
+	return nil
+}
+
 func (x *claimSample) pace(ctx context.Context, phase string, during time.Duration) error {
 	var run claimRun
 	_, _, err := x.s.measured(phase, x.in, x.queue.children(), func() (err error) {
-		run, err = x.queue.pace(ctx, x.room.claimRate, during)
-		return err
+		if run, err = x.queue.pace(ctx, x.room.claimRate, during); err != nil {
+			return err
+		}
+		return x.catchUp(ctx)
 	})
+	if err == nil {
+		err = run.served()
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 )
 
@@ -13,21 +14,25 @@ type taskloomClaims struct {
 	people []*httpClient
 }
 
-// everybodyAtOnce lets all clients of a race in, as the other contenders do: what
-// bounds them is the 16 connections that everybody has.
-const everybodyAtOnce = "REQUESTS_AT_ONCE=1000"
+// taskloomClaimsWithRuns is the queue with the worker and Temporal, which follow each
+// claim and each submission.
+type taskloomClaimsWithRuns struct{ *taskloomClaims }
+
+func (q taskloomClaimsWithRuns) caughtUp(ctx context.Context) error { return q.t.caughtUp(ctx) }
 
 // taskloomKind is a way to run the product.
 type taskloomKind struct {
 	name string
 	// runs lets the worker tell Temporal of what happens; otherwise the API is alone.
-	runs     bool
-	settings []string
+	runs bool
+	// everybody lets all clients in, as the other contenders do: what bounds them is
+	// the 16 connections that everybody has.
+	everybody bool
 }
 
 var (
-	taskloomAlone    = taskloomKind{name: ours, settings: []string{everybodyAtOnce}}
-	taskloomWithRuns = taskloomKind{name: ours + " with runs", runs: true, settings: []string{everybodyAtOnce}}
+	taskloomAlone    = taskloomKind{name: ours, everybody: true}
+	taskloomWithRuns = taskloomKind{name: ours + " with runs", runs: true, everybody: true}
 	// taskloomBounded works on as many requests at a time as the product does when
 	// nobody sets it: four for each core.
 	taskloomBounded = taskloomKind{name: ours + ", bound as it comes"}
@@ -35,23 +40,28 @@ var (
 
 // taskloomClaimContender is the product's queue, run in one way.
 func taskloomClaimContender(o options, clients int, kind taskloomKind) *claimContender {
-	in := info{Name: kind.name, Version: taskloomVersion(o), Contract: "taskloom", Uses: []string{partPostgres}}
+	in := info{Name: kind.name, Version: taskloomVersion(o), Contract: contractOurs, Uses: []string{partPostgres}}
 	if kind.runs {
 		in.Uses = []string{partPostgres, partTemporal, partS3}
+	}
+	people := max(clients, mostPaced)
+	var settings []string
+	if kind.everybody {
+		settings = []string{fmt.Sprintf("REQUESTS_AT_ONCE=%d", people)}
 	}
 	var w *taskloomWorld
 	return &claimContender{
 		in: in, clients: clients,
 		prepare: func(ctx context.Context, r *room) (err error) {
-			w, err = newTaskloomWorld(ctx, r, max(clients, mostPaced), "30m")
+			w, err = newTaskloomWorld(ctx, r, people, "30m")
 			return err
 		},
 		open: func(ctx context.Context, r *room) (claimQueue, error) {
-			t, err := w.begin(ctx, r, kind.settings...)
+			t, err := w.begin(ctx, r, settings...)
 			if err != nil {
 				return nil, err
 			}
-			q := &taskloomClaims{t: t, people: t.people(max(clients, mostPaced))}
+			q := &taskloomClaims{t: t, people: t.people(people)}
 			q.claimer = q
 			if err := t.fill(ctx, r.items, r.payload); err != nil {
 				return q, err
@@ -64,7 +74,7 @@ func taskloomClaimContender(o options, clients int, kind taskloomKind) *claimCon
 			if err := settle(ctx, t.db.url); err != nil || !kind.runs {
 				return q, err
 			}
-			return q, t.startWorker(ctx)
+			return taskloomClaimsWithRuns{q}, t.startWorker(ctx)
 		},
 	}
 }

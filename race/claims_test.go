@@ -98,3 +98,41 @@ func TestSystemsThatPushWorkInSlices(t *testing.T) {
 	require.NoError(t, x.count(t.Context()))
 	require.Zero(t, x.s.Values["lost"])
 }
+
+// trailed is a queue with somebody behind its answers.
+type trailed struct {
+	*slowQueue
+
+	takes time.Duration
+}
+
+func (q trailed) caughtUp(ctx context.Context) error { return wait(ctx, q.takes) }
+
+func TestWhatFollowsIsPaidForAndNoPartOfTheRate(t *testing.T) {
+	t.Parallel()
+	const behind = 300 * time.Millisecond
+	q := trailed{newSlowQueue(time.Millisecond, false), behind}
+	x := &claimSample{
+		claimContender: &claimContender{clients: 2, plan: claimPlan{share: 20}}, queue: q, s: newSample(),
+		room: &room{options: options{window: time.Minute}},
+	}
+	require.NoError(t, x.free(t.Context()))
+	require.GreaterOrEqual(t, x.s.Values["free_behind_s"], behind.Seconds())
+	require.GreaterOrEqual(t, x.s.Values["free_s"], behind.Seconds())
+	require.Greater(t, x.s.Values["free_per_s"]*behind.Seconds(), 20.0, "the rate is that of the work")
+}
+
+// emptyQueue tells everybody that there is nothing.
+type emptyQueue struct{ *slowQueue }
+
+func (emptyQueue) claim(context.Context, int) (string, string, error) { return "", "", errEmpty }
+
+func TestAQueueThatGivesNothingIsNoQuickOne(t *testing.T) {
+	t.Parallel()
+	q := emptyQueue{newSlowQueue(0, false)}
+	q.claimer = q
+	x := &claimSample{claimContender: &claimContender{}, queue: q, s: newSample(), room: &room{options: options{claimRate: 50}}}
+	require.ErrorContains(t, x.pace(t.Context(), "paced", 200*time.Millisecond), "10 of 10 who asked")
+	require.NoError(t, claimRun{done: 200, empty: 2}.served(), "somebody may be quicker")
+	require.Error(t, claimRun{done: 97, empty: 3}.served())
+}

@@ -93,9 +93,12 @@ func (c *competition) run(ctx context.Context, r *room) error {
 			}
 			res.Contenders[i].Samples = append(res.Contenders[i].Samples, s)
 			r.say("  %s: %s", res.Contenders[i].Name, c.line(s))
-		}
-		if err := r.results.keep(r.resultsFile); err != nil {
-			return err
+			if share := s.CPU[c.phase].strange(c.contenders[i].info().Uses); share > mostOthers {
+				r.say("  the machine did %.0f %% as much for others meanwhile", 100*share)
+			}
+			if err := r.results.keep(r.resultsFile); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -129,7 +132,7 @@ func (c *competition) measureNoise(ctx context.Context, r *room, res *raceResult
 		}
 	}
 	r.say("  %s against itself: %v", res.NoiseOf, res.Noise)
-	return nil
+	return r.results.keep(r.resultsFile)
 }
 
 // line tells a sample in short.

@@ -55,9 +55,14 @@ func (s *sample) measured(phase string, in info, children []*child, f func() err
 	return s.metered(phase, in, newMeter(), func() []*child { return children }, f)
 }
 
+// reapWithin is what a parent is given to take the CPU time of its children over that
+// have just ended: until then it may be in neither of their lines in /proc.
+const reapWithin = 300 * time.Millisecond
+
 // metered is measured with a meter that may look more often, and with children
 // that may be others in the end.
 func (s *sample) metered(phase string, in info, m *meter, children func() []*child, f func() error) (seconds, cpu float64, err error) {
+	time.Sleep(reapWithin)
 	if err := m.look(children()); err != nil {
 		return 0, 0, err
 	}
@@ -66,8 +71,12 @@ func (s *sample) metered(phase string, in info, m *meter, children func() []*chi
 		return 0, 0, err
 	}
 	seconds = time.Since(began).Seconds()
-	if err := m.look(children()); err != nil {
-		return 0, 0, err
+	// Those that end now are seen here while they are there, and then in their parents.
+	for range 2 {
+		if err := m.look(children()); err != nil {
+			return 0, 0, err
+		}
+		time.Sleep(reapWithin)
 	}
 	used := m.usage()
 	s.CPU[phase] = used

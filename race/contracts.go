@@ -13,9 +13,12 @@ type contract struct {
 	idempotency, lease, recovery, batch, notCounted string
 }
 
+// contractOurs is the row of the product, however it is run.
+const contractOurs = "taskloom"
+
 var contracts = []contract{
 	{
-		key: "taskloom", name: "Taskloom", call: "HTTP, JSON; a claim, a submission and a verdict are one request and one transaction each",
+		key: contractOurs, name: "Taskloom", call: "HTTP, JSON; a claim, a submission and a verdict are one request and one transaction each",
 		durable: "answered after commit with fsync", auth: "session or API key looked up on each request, role in the project",
 		validation: "every field of the form, the state of the claim", journal: "a row for each event, and an outbox row for the run",
 		idempotency: "Idempotency-Key with the stored answer; a claim's id for submissions",
@@ -107,10 +110,10 @@ var raceContracts = []struct {
 	title string
 	keys  []string
 }{
-	{"Queues (claims, held, create, chaos)", []string{"taskloom", "pg-boss", "river", "graphile-worker", "bare", "copy"}},
-	{"Durable flows", []string{"taskloom", "temporal", "dbos", "restate"}},
-	{"Reading and labelling", []string{"taskloom", "floor", "label-studio"}},
-	{"ZIP ingestion", []string{"taskloom", "bare-copy", "script"}},
+	{"Queues (claims, held, create, chaos)", []string{contractOurs, "pg-boss", "river", "graphile-worker", "bare", "copy"}},
+	{"Durable flows", []string{contractOurs, "temporal", "dbos", "restate"}},
+	{"Reading and labelling", []string{contractOurs, "floor", "label-studio"}},
+	{"ZIP ingestion", []string{contractOurs, "bare-copy", "script"}},
 }
 
 // contractTables are the contracts side by side, in Markdown.

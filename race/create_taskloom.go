@@ -49,7 +49,7 @@ type taskloomCreator struct {
 
 func taskloomCreateContender(o options, bases *taskloomBases) *createContender {
 	return &createContender{
-		in:   info{Name: "Taskloom", Version: taskloomVersion(o), Contract: "taskloom", Uses: []string{partPostgres}},
+		in:   info{Name: ours, Version: taskloomVersion(o), Contract: contractOurs, Uses: []string{partPostgres}},
 		base: bases.make,
 		open: func(ctx context.Context, r *room, db *database) (creator, error) {
 			t, err := bases.world.prepare(ctx, r, db)

@@ -71,6 +71,9 @@ func (c *flowContender) sample(ctx context.Context, r *room) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := settle(ctx, db.url); err != nil {
+		return nil, err
+	}
 	pool, err := newPool(ctx, db.url)
 	if err != nil {
 		return nil, err

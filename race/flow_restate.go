@@ -107,6 +107,8 @@ func (f *restateFlow) begin(ctx context.Context, client int) (life, error) {
 
 // message resolves the awakeable that the step before has written down.
 func (f *restateFlow) message(ctx context.Context, _ int, l life, step int) (life, error) {
+	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
+	defer cancel()
 	for {
 		var token string
 		err := f.pool.QueryRow(ctx, `SELECT token FROM flow_steps WHERE id = $1 AND step = $2`, l.id, step-1).Scan(&token)

@@ -19,7 +19,7 @@ type taskloomFlow struct {
 func taskloomFlowContender(o options) *flowContender {
 	var w *taskloomWorld
 	return &flowContender{
-		in: info{Name: "Taskloom", Version: taskloomVersion(o), Contract: "taskloom", Uses: []string{partPostgres, partTemporal, partS3}},
+		in: info{Name: ours, Version: taskloomVersion(o), Contract: contractOurs, Uses: []string{partPostgres, partTemporal, partS3}},
 		prepare: func(ctx context.Context, r *room) (err error) {
 			w, err = newTaskloomWorld(ctx, r, flowClients, "30m")
 			return err
@@ -45,6 +45,8 @@ func (f *taskloomFlow) begin(ctx context.Context, client int) (life, error) {
 // take claims what comes next. There is something: each life adds an item before
 // it takes one, though not always the same.
 func (f *taskloomFlow) take(ctx context.Context, client int, role string) (life, error) {
+	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
+	defer cancel()
 	for {
 		h, err := f.t.claim(ctx, f.people[client], role)
 		if !errors.Is(err, errEmpty) {
@@ -82,11 +84,8 @@ func (f *taskloomFlow) end(r *room) {
 	// Runs that are behind their rows would be at work in the next sample.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	for {
-		n, err := countURL(ctx, f.t.db.url, `SELECT count(*) FROM outbox`)
-		if err != nil || n == 0 || wait(ctx, 50*time.Millisecond) != nil {
-			break
-		}
+	if err := f.t.caughtUp(ctx); err != nil {
+		r.say("the next sample may begin with work of this one: %v", err)
 	}
 	f.api.closeIdle()
 	f.people[0].closeIdle()

@@ -58,10 +58,10 @@ func (f *temporalFlow) start() error {
 	if f.client, err = client.Dial(settings); err != nil {
 		return fmt.Errorf("connect to Temporal at %s: %w", os.Getenv("TEMPORAL_ADDRESS"), err)
 	}
-	// The same settings as the product's worker.
-	poll := sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{})
+	// The same settings as the product's worker (worker/worker.go).
+	poll := sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{MinimumNumberOfPollers: 5})
 	f.worker = sdkworker.New(f.client, f.queue, sdkworker.Options{
-		MaxConcurrentWorkflowTaskExecutionSize: 100, MaxConcurrentLocalActivityExecutionSize: poolSize - 4,
+		MaxConcurrentWorkflowTaskExecutionSize: 100, MaxConcurrentLocalActivityExecutionSize: (poolSize - 4) / 2,
 		WorkflowTaskPollerBehavior: poll, ActivityTaskPollerBehavior: poll,
 	})
 	f.worker.RegisterWorkflowWithOptions(f.run, workflow.RegisterOptions{Name: "bare"})
@@ -104,7 +104,7 @@ func (f *temporalFlow) begin(ctx context.Context, client int) (life, error) {
 }
 
 func startOptions(id, queue string) client.StartWorkflowOptions {
-	return client.StartWorkflowOptions{ID: id, TaskQueue: queue}
+	return client.StartWorkflowOptions{ID: id, TaskQueue: queue, WorkflowTaskTimeout: 5 * time.Second} // as the product's
 }
 
 func (f *temporalFlow) message(ctx context.Context, _ int, l life, step int) (life, error) {

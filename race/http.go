@@ -48,11 +48,13 @@ func (c *httpClient) with(name, value string) *httpClient {
 func (c *httpClient) closeIdle() { c.http.CloseIdleConnections() }
 
 // call sends a request and returns the whole answer. Who is told to come again
-// (503 with Retry-After) does so, and its wait counts like any other.
+// (503 with Retry-After) does so, for as long as one call may take at most, and its
+// wait counts like any other.
 func (c *httpClient) call(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
+	began := time.Now()
 	for {
 		status, answer, again, err := c.once(ctx, method, path, body)
-		if status != http.StatusServiceUnavailable || again <= 0 {
+		if status != http.StatusServiceUnavailable || again <= 0 || time.Since(began) > httpTimeout {
 			return status, answer, err
 		}
 		c.refused.Add(1)

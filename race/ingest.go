@@ -30,7 +30,7 @@ var ingestSides = []struct {
 // ingestResults puts what bench has compared side by side. The product stands in
 // two lines of each archive, one for each that it is compared with.
 func ingestResults(report *benchReport, version string, rounds int, shapes string) *raceResult {
-	sides := []info{{Name: ours, Version: version, Contract: "taskloom"}}
+	sides := []info{{Name: ours, Version: version, Contract: contractOurs}}
 	for _, s := range ingestSides {
 		sides = append(sides, s.info)
 	}

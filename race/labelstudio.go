@@ -253,9 +253,10 @@ func (l *labelStudio) finish(ctx context.Context, client int, id, _ string) erro
 }
 
 // list asks for the ids of all tasks in pages of that many, and returns how many
-// there are.
-func (l *labelStudio) list(ctx context.Context, most int) (n int, err error) {
-	for page := 1; ; page++ {
+// different ones there are.
+func (l *labelStudio) list(ctx context.Context, most int) (int, error) {
+	seen := map[int64]bool{}
+	for page, listed := 1, 0; ; page++ {
 		var answer struct {
 			Tasks []struct {
 				ID int64 `json:"id"`
@@ -264,11 +265,13 @@ func (l *labelStudio) list(ctx context.Context, most int) (n int, err error) {
 		}
 		path := fmt.Sprintf("/api/tasks/?project=%d&page=%d&page_size=%d&include=id&resolve_uri=false", l.world.project, page, most)
 		if _, err := l.admin.decode(ctx, http.MethodGet, path, nil, &answer); err != nil {
-			return n, err
+			return len(seen), err
 		}
-		n += len(answer.Tasks)
-		if len(answer.Tasks) == 0 || n >= answer.Total {
-			return n, nil
+		for _, task := range answer.Tasks {
+			seen[task.ID] = true
+		}
+		if listed += len(answer.Tasks); len(answer.Tasks) == 0 || listed >= answer.Total {
+			return len(seen), nil
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,13 +14,18 @@ import (
 func TestLabelStudioIsAskedAsItAnswers(t *testing.T) {
 	t.Parallel()
 	var asked []string
+	stuck := false
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.RequestURI())
 		if !strings.HasPrefix(r.URL.Path, "/api/tasks/") {
 			http.Error(w, `{"detail": "There are no tasks"}`, http.StatusNotFound)
 			return
 		}
-		fmt.Fprint(w, `{"tasks": [{"id": 1}, {"id": 2}], "total": 4}`)
+		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		if stuck {
+			page = 1
+		}
+		fmt.Fprintf(w, `{"tasks": [{"id": %d}, {"id": %d}], "total": 4}`, 2*page-1, 2*page)
 	}))
 	defer s.Close()
 	c := newHTTPClient(s.URL, 1)
@@ -34,6 +40,10 @@ func TestLabelStudioIsAskedAsItAnswers(t *testing.T) {
 		"/api/tasks/?project=7&page=1&page_size=1000&include=id&resolve_uri=false",
 		"/api/tasks/?project=7&page=2&page_size=1000&include=id&resolve_uri=false",
 	}, asked)
+	stuck = true
+	n, err = l.list(t.Context(), 1000)
+	require.NoError(t, err)
+	require.Equal(t, 2, n, "the same page twice is no other ids")
 }
 
 func TestAllMustBeCreated(t *testing.T) {

@@ -78,7 +78,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if r.results.Machine, err = describeMachine(ctx, o, r.databaseURL); err != nil {
 		return err
 	}
-	var failed []error
 	for _, x := range races {
 		if ctx.Err() != nil || len(o.only) > 0 && !slices.Contains(o.only, x.name) {
 			continue
@@ -87,7 +86,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			// What the other races find is worth having all the same.
 			err = fmt.Errorf("%s: %w", x.name, err)
 			r.say("FAILED: %v", err)
-			failed = append(failed, err)
 			r.results.Failures = append(r.results.Failures, err.Error())
 		}
 		if err := r.results.keep(o.resultsFile); err != nil {
@@ -98,5 +96,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if o.resultsFile != "" {
 		fmt.Fprintln(stdout, "\nSamples, histograms, CPU seconds and versions:", o.resultsFile)
 	}
-	return errors.Join(append(failed, ctx.Err())...)
+	return errors.Join(append(r.results.wrong(), ctx.Err())...)
 }

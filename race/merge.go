@@ -40,6 +40,9 @@ func readAll(names []string) (*results, error) {
 				all.Races = append(all.Races, x)
 				continue
 			}
+			if x.Told {
+				return nil, fmt.Errorf("%s: %q is in an earlier run, too: medians of what bench took cannot be put together, name one of them", name, x.Title)
+			}
 			all.Races[at].join(x)
 		}
 	}

@@ -35,7 +35,7 @@ const (
 // pollResults puts what bench has compared together: the product beside the
 // floor, and the product with entity tags beside itself without.
 func pollResults(report *benchReport, version string, rounds, tasks int) []*raceResult {
-	product := info{Name: ours, Version: version, Contract: "taskloom"}
+	product := info{Name: ours, Version: version, Contract: contractOurs}
 	plain := newBenchRace("polls", fmt.Sprintf("a status and a list of 200 of %d", tasks), rounds, pollFloor,
 		product, info{Name: pollFloor, Version: "chi and pgx, same SQL", Contract: "floor"})
 	with, without := product, product

@@ -207,7 +207,12 @@ func TestReport(t *testing.T) {
 	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: ! not claimed")
 	r.Races[0].Once = true
 	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: reached, which one turn each does not prove.")
-	r.Races[0].Figures[0].Bound, r.Races[0].Once = 0, false
+	r.Races[0].Once, r.Races[0].Noise = false, map[string]float64{"other": 1}
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: reached, by one value whose noise is not known.")
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "of pg-boss, aim ≥ 0.50: ! not claimed", "a ratio needs it")
+	r.Races[0].Figures[0].Bound = 5000
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "**not reached**, by one value whose noise is not known.")
+	r.Races[0].Figures[0].Bound = 0
 
 	r.Races[0].Noise = nil
 	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "! not claimed", "noise that was not measured allows no claim")
@@ -218,6 +223,48 @@ func TestReport(t *testing.T) {
 
 	r.Races[0].Contenders[0].Samples[0].Values["doubles"] = 1
 	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "double claims: 1, should be 0: **missed**.")
+}
+
+func TestWhatMustNeverHappenFailsTheRun(t *testing.T) {
+	t.Parallel()
+	r := aRun()
+	require.Empty(t, r.wrong())
+	r.Races[0].Contenders[1].Samples[0].Values["doubles"] = 1
+	require.Empty(t, r.wrong(), "what others do is told")
+	r.Races[0].Contenders[0].Contract = contractOurs
+	r.Races[0].Contenders[0].Samples[1].Values["doubles"] = 1
+	require.Len(t, r.wrong(), 1)
+	require.ErrorContains(t, r.wrong()[0], "double claims is 1 and must be 0")
+	r.Failures = []string{"claims, pg-boss: it is out"}
+	require.Len(t, r.wrong(), 2)
+}
+
+func TestWhatTheMachineDidForOthersIsTold(t *testing.T) {
+	t.Parallel()
+	r := aRun().Races[0]
+	r.Phase = "free"
+	for _, c := range r.Contenders {
+		c.Uses = []string{partPostgres}
+	}
+	r.Contenders[0].Samples[0].CPU = map[string]usage{"free": {partPostgres: 9, usageClient: 1, usageOthers: 0.9}}
+	r.Contenders[1].Samples[0].CPU = map[string]usage{"free": {partPostgres: 2, usageOthers: 6}}
+	var b strings.Builder
+	r.table(&b)
+	require.Contains(t, b.String(), "! In a sample of pg-boss the machine did 300 % as much for others")
+	require.NotContains(t, b.String(), "a sample of "+ours)
+}
+
+func TestMediansOfTheBenchAreNotPutTogether(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := filepath.Join(dir, "run.json")
+	r := aRun()
+	r.Races[0].Told = true
+	require.NoError(t, r.keep(run))
+	_, err := readAll([]string{run})
+	require.NoError(t, err)
+	_, err = readAll([]string{run, run})
+	require.ErrorContains(t, err, "name one of them")
 }
 
 func TestReportFillsThePage(t *testing.T) {

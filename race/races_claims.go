@@ -13,6 +13,7 @@ func claimFigures(o options, p claimPlan) []figure {
 		{Name: "free_claim_p50_ms", Says: "claim p50, as fast as it goes", Unit: "ms"},
 		{Name: "free_claim_p99_ms", Says: "claim p99, as fast as it goes", Unit: "ms"},
 		{Name: "free_refused", Says: "told to come again, as fast as it goes"},
+		{Name: "free_behind_s", Says: "until the runs have caught up with that", Unit: "s"},
 	}
 	if p.paced > 0 {
 		figures = append(figures,

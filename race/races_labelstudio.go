@@ -18,7 +18,7 @@ type tool interface {
 	// pace takes and finishes a task at a constant rate.
 	pace(ctx context.Context, perSecond int, during time.Duration) (claimRun, error)
 	// list reads the ids of all tasks, in pages of that many, or as many as a page
-	// may have.
+	// may have, and returns how many different ones there are.
 	list(ctx context.Context, most int) (int, error)
 	// done counts what was handed in.
 	done(ctx context.Context) (int64, error)
@@ -127,6 +127,9 @@ func (c *toolContender) labels(ctx context.Context, r *room, s *sample, t tool) 
 	}); err != nil {
 		return err
 	}
+	if err := run.served(); err != nil {
+		return err
+	}
 	s.latency("next", run.claim)
 	s.latency("submit", run.finish)
 	s.Values["work_cpu_ms_per_task"] = 1000 * ratio(s.Values["work_cpu_s"], float64(run.done))
@@ -165,6 +168,9 @@ func (c *toolContender) imports(ctx context.Context, r *room, s *sample) error {
 	if err != nil {
 		return err
 	}
+	if err := settle(ctx, c.databaseOf(t).url); err != nil {
+		return err
+	}
 	body := c.body(mostPerRequest, r.payload)
 	for range toolWarmClients { // one after the other, whichever process answers
 		if err := t.create(ctx, c.body(1, r.payload)); err != nil {
@@ -200,7 +206,7 @@ type taskloomTool struct {
 func taskloomToolContender(o options) *toolContender {
 	var w *taskloomWorld
 	return &toolContender{
-		in:   info{Name: "Taskloom", Version: taskloomVersion(o), Contract: "taskloom", Uses: []string{partPostgres}},
+		in:   info{Name: ours, Version: taskloomVersion(o), Contract: contractOurs, Uses: []string{partPostgres}},
 		body: createBody,
 		prepare: func(ctx context.Context, r *room) (err error) {
 			w, err = newTaskloomWorld(ctx, r, mostPaced, "30m")
@@ -228,7 +234,8 @@ func (t *taskloomTool) create(ctx context.Context, body []byte) error {
 	return allCreated(answer, bytes.Count(body, []byte(`{"fields":`)))
 }
 
-func (t *taskloomTool) list(ctx context.Context, most int) (n int, err error) {
+func (t *taskloomTool) list(ctx context.Context, most int) (int, error) {
+	seen := map[int64]bool{}
 	for cursor := ""; ; {
 		var page struct {
 			Tasks []struct {
@@ -241,11 +248,13 @@ func (t *taskloomTool) list(ctx context.Context, most int) (n int, err error) {
 			path += "&cursor=" + url.QueryEscape(cursor)
 		}
 		if _, err := t.client.decode(ctx, http.MethodGet, path, nil, &page); err != nil {
-			return n, err
+			return len(seen), err
 		}
-		n += len(page.Tasks)
+		for _, task := range page.Tasks {
+			seen[task.ID] = true
+		}
 		if page.NextCursor == nil || *page.NextCursor == "" {
-			return n, nil
+			return len(seen), nil
 		}
 		cursor = *page.NextCursor
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ type raceResult struct {
 	// Curves are the latencies that are drawn; where none is named, those that all
 	// races once had.
 	Curves []string `json:"curves,omitempty"`
+	// Told says that the samples are the least, the median and the most of what bench
+	// measured, not what it measured.
+	Told bool `json:"told,omitempty"`
 	// Noise is, by figure, the ratio of one contender to itself; nothing when it
 	// was not measured.
 	Noise        map[string]float64 `json:"noise,omitempty"`
@@ -66,6 +70,23 @@ func (r *raceResult) find(name string) *contenderResult {
 		}
 	}
 	return nil
+}
+
+// wrong is what makes a run fail: somebody was out, or ours did what nobody may.
+func (r *results) wrong() (errs []error) {
+	for _, f := range r.Failures {
+		errs = append(errs, errors.New(f))
+	}
+	for _, x := range r.Races {
+		for _, c := range x.Contenders {
+			for _, f := range x.Figures {
+				if s := c.spread(f.Name); c.Contract == contractOurs && f.None && s.Max > 0 {
+					errs = append(errs, fmt.Errorf("%s, %s, %s: %s is %s and must be 0", x.Race, x.Title, c.Name, f.Says, inUnit(s.Max, f.Unit)))
+				}
+			}
+		}
+	}
+	return errs
 }
 
 // keep writes what is known so far: a run takes long, and may be cut short.

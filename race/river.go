@@ -79,12 +79,12 @@ type riverQueue struct {
 }
 
 func openRiver(ctx context.Context, r *room, items int) (*riverQueue, error) {
-	db, err := r.newDatabase(ctx, nil)
-	if err != nil {
-		return nil, err
+	q := &riverQueue{}
+	var err error
+	if q.db, err = r.newDatabase(ctx, nil); err != nil {
+		return q, err
 	}
-	q := &riverQueue{db: db}
-	if q.pool, err = newPool(ctx, db.url); err != nil {
+	if q.pool, err = newPool(ctx, q.db.url); err != nil {
 		return q, err
 	}
 	if err := migrateRiver(ctx, q.pool); err != nil {
@@ -93,7 +93,7 @@ func openRiver(ctx context.Context, r *room, items int) (*riverQueue, error) {
 	if err := insertRiver(ctx, q.pool, items, r.payload); err != nil {
 		return q, err
 	}
-	return q, settle(ctx, db.url)
+	return q, settle(ctx, q.db.url)
 }
 
 func (q *riverQueue) finished(ctx context.Context) (int64, error) {

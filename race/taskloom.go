@@ -253,6 +253,33 @@ func (t *taskloom) command(ctx context.Context, stdin io.Reader, args ...string)
 	return out, nil
 }
 
+// caughtUpWithin bounds the wait for the runs: some hundred tasks a second are told.
+const caughtUpWithin = 10 * time.Minute
+
+// caughtUp waits until Temporal has heard of everything and all that follows is in
+// the rows.
+func (t *taskloom) caughtUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, caughtUpWithin)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, t.db.url)
+	if err != nil {
+		return fmt.Errorf("connect to Postgres: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	for {
+		var left int64
+		if err := conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM task_lag)`).Scan(&left); err != nil {
+			return fmt.Errorf("wait for the runs: %w", err)
+		}
+		if left == 0 {
+			return nil
+		}
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("%d events have not reached their runs: %w", left, err)
+		}
+	}
+}
+
 // createPath is where tasks are created.
 func (t *taskloom) createPath() string { return fmt.Sprintf("/api/v1/workflows/%d/tasks", t.pipeline) }
 

@@ -148,6 +148,13 @@ func (m *meter) usage() usage {
 	return u
 }
 
+// mostOthers is the share of what is charged up to which the machine's other work is
+// of no account.
+const mostOthers = 0.1
+
+// strange is how much the machine did for others, to what a contender pays for.
+func (u usage) strange(uses []string) float64 { return ratio(u[usageOthers], u.charged(uses)) }
+
 // charged is what a contender pays for: everything but the machine's other work
 // and the parts of the stack that it does not use.
 func (u usage) charged(uses []string) float64 {

@@ -11,7 +11,6 @@ const url = process.env.DATABASE_URL;
 const POOL = Number(process.env.POOL ?? 16);
 const QUEUE = "items";
 const MOST_PER_REQUEST = 5000;
-const LONG = 3600; // seconds; nothing that is measured may expire
 
 const micros = (from) => Number((process.hrtime.bigint() - from) / 1000n);
 const now = () => process.hrtime.bigint();
@@ -24,7 +23,7 @@ const payload = (number, bytes) => ({ question: text(number, Math.max(1, bytes -
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // What came of working, as the runner reads it.
-const newRun = () => ({ done: 0, doubles: 0, claim_us: [], finish_us: [], seen: new Set() });
+const newRun = () => ({ done: 0, doubles: 0, empty: 0, claim_us: [], finish_us: [], seen: new Set() });
 const answerOf = ({ seen, ...run }) => run;
 const took = (run, id) => {
   if (run.seen.has(id)) run.doubles++;
@@ -109,7 +108,7 @@ class Boss {
       if (ms > 0) await sleep(ms);
       const item = turns(async () => {
         if (now() > end) run.claim_us.push(micros(due));
-        else await this.one(run, due); // its latency counts from when it was due
+        else if (!(await this.one(run, due))) run.empty++; // its latency counts from when it was due
       });
       item.catch(() => {}); // Promise.all tells of it
       all.push(item);
@@ -120,8 +119,6 @@ class Boss {
 
   // effects works until it is told to stop, and every item writes a row: chaos.
   async effects({ clients, millis }) {
-    await this.boss.work(QUEUE, { batchSize: 1, pollingIntervalSeconds: 0.5 }, async () => {});
-    await this.boss.offWork(QUEUE);
     const pool = effectsPool();
     for (let i = 0; i < clients; i++) {
       await this.boss.work(QUEUE, { batchSize: 1, pollingIntervalSeconds: 0.5 }, async ([job]) => effect(pool, job.data.n, millis));
