@@ -84,8 +84,9 @@ func (r *run) observe(q request, sent, answered time.Time, a answer) {
 	k := record.Key{Phase: r.phaseAt(since), Op: op, Class: class}
 	r.rec.Record(k, answered.Sub(since), a.status, a.cause())
 	r.facts.window.add(k, answered, answered.Sub(since))
-	if limit, known := windowLimits[op]; known && class == record.OK && strings.HasPrefix(r.phaseAt(sent), overload) {
-		r.facts.admit(answered.Sub(sent).Seconds() <= r.gate*limit.Seconds())
+	// Who was let in and got an error, and whose patience ended, are not inside.
+	if limit, known := windowLimits[op]; known && (class == record.OK || class == record.Failed) && strings.HasPrefix(r.phaseAt(sent), overload) {
+		r.facts.admit(class == record.OK && answered.Sub(sent).Seconds() <= r.gate*limit.Seconds())
 	}
 }
 
@@ -99,6 +100,26 @@ func (r *run) callsOf(phases func(name string) bool, class ...record.Class) (n, 
 	all = r.rec.Select(func(k record.Key) bool { return phases(k.Phase) && isCall(k.Op) }).N()
 	n = r.rec.Select(func(k record.Key) bool { return phases(k.Phase) && isCall(k.Op) && slices.Contains(class, k.Class) }).N()
 	return n, all
+}
+
+// ownWork are the operations on what callers know to be there and to be theirs.
+// That of another organization's program must be answered 404, and is not among
+// them.
+var ownWork = []string{
+	"claim", "claim-empty", "claim-review", "claim-review-empty", "submit", "verdict", "draft", "extend", "status", "list", "create-5000", "create-32mb",
+}
+
+// sumTooLate tells how many found that what they asked for is not theirs any
+// more, or not there.
+func (r *run) sumTooLate() {
+	of := func(class ...record.Class) int64 {
+		return r.rec.Select(func(k record.Key) bool {
+			return counts(k.Phase) && slices.Contains(ownWork, k.Op) && (class == nil || slices.Contains(class, k.Class))
+		}).N()
+	}
+	if all := of(); all > 0 {
+		r.number(slo.TooLate, 100*float64(of(record.Stale))/float64(all))
+	}
 }
 
 // sumRefused tells how many were refused where nobody should be.

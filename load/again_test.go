@@ -45,6 +45,7 @@ func TestAskComesAgain(t *testing.T) {
 		counts   map[record.Class]int64
 		took     time.Duration // of what is not turned away
 		admitted int64
+		outside  int64 // of these
 	}{
 		"done at once": {
 			statuses: []int{200}, patience: patient, phase: "peak", asked: 1, counts: map[record.Class]int64{record.OK: 1},
@@ -56,6 +57,21 @@ func TestAskComesAgain(t *testing.T) {
 		"in an overload": {
 			statuses: []int{503, 200}, patience: patient, phase: overload, asked: 2,
 			counts: map[record.Class]int64{record.OK: 1, record.Refused: 1}, took: 2 * time.Second, admitted: 1,
+		},
+		"failed in an overload": {
+			statuses: []int{500}, patience: insistent, phase: overload, asked: 1, counts: map[record.Class]int64{record.Failed: 1},
+			admitted: 1, outside: 1,
+		},
+		"no answer in an overload": {
+			statuses: []int{0}, patience: insistent, phase: overload, asked: 1, counts: map[record.Class]int64{record.Failed: 1},
+			admitted: 1, outside: 1,
+		},
+		"patience ends in an overload": {
+			statuses: []int{503}, patience: patient, phase: overload, asked: 6,
+			counts: map[record.Class]int64{record.Refused: 6, record.Failed: 1}, took: 10 * time.Second, admitted: 1, outside: 1,
+		},
+		"too late in an overload": {
+			statuses: []int{409}, patience: patient, phase: overload, asked: 1, counts: map[record.Class]int64{record.Stale: 1},
 		},
 		"no patience": {
 			statuses: []int{503, 200}, phase: "peak", asked: 1, counts: map[record.Class]int64{record.Refused: 1},
@@ -100,7 +116,7 @@ func TestAskComesAgain(t *testing.T) {
 					rest += l.N
 				}
 				require.Equal(t, c.counts, got)
-				require.Equal(t, c.admitted, r.facts.inside)
+				require.Equal(t, c.admitted-c.outside, r.facts.inside)
 				require.Equal(t, c.admitted, r.facts.admitted)
 				r.sumRefused()
 				if counts(c.phase) {

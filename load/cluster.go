@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -71,12 +72,24 @@ func newCluster(ctx context.Context, o options, databaseURL, dir string) (*clust
 		}
 		p.Log = filepath.Join(dir, p.Name+".log")
 		if name == "serve" {
+			p.Env = append(p.Env, o.atOnce(runtime.NumCPU(), os.Getenv)...)
 			c.serves, c.bases = append(c.serves, p), append(c.bases, "http://"+addr)
 		} else {
 			c.workers, c.ready = append(c.workers, p), append(c.ready, "http://"+metrics+"/readyz")
 		}
 	}
 	return c, nil
+}
+
+// atOnce is how many requests each of several serve works on at a time: the
+// product's default supposes that the processors are those of one. What the
+// environment says goes first.
+func (o options) atOnce(processors int, env func(string) string) []string {
+	const name, each = "REQUESTS_AT_ONCE", 4 // as many for each processor as the product has by itself
+	if o.serves < 2 || env(name) != "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s=%d", name, max(1, each*processors/o.serves))}
 }
 
 // through lets the product reach Temporal at another address, from the next

@@ -106,8 +106,7 @@ func (c *crew) open() []*hold {
 // share of the handling time that it still takes.
 func (r *run) contribute(ctx context.Context, due time.Time, handling time.Duration, left float64) {
 	p := r.facts.contributors.take(r.think.IntN)
-	if p == nil {
-		r.facts.skip("claim: every contributor is at work")
+	if !r.somebody("claims", due, p != nil, "claim: every contributor is at work") {
 		return
 	}
 	h := r.claim(ctx, p, r.world.main, "contributor", "claim", due)
@@ -118,9 +117,10 @@ func (r *run) contribute(ctx context.Context, due time.Time, handling time.Durat
 	h.plan(due.Add(time.Duration(left * float64(r.think.LogNormal(handling)))))
 	r.facts.contributors.add(h)
 	if !r.ponder(ctx, time.Until(h.ends)) {
-		return // it stays open
+		r.facts.released(h)
+		return // it stays open, with its draft, until the lease ends
 	}
-	r.submit(ctx, h)
+	_ = r.submit(ctx, h) // it is recorded
 	r.facts.contributors.remove(h)
 	r.facts.contributors.release(p)
 }
@@ -141,6 +141,7 @@ func (r *run) ponder(ctx context.Context, d time.Duration) bool {
 
 // claim asks for the next node; nil when there is none.
 func (r *run) claim(ctx context.Context, p *person, pipeline int64, role, op string, due time.Time) *hold {
+	defer p.acts()()
 	a := r.ask(ctx, request{
 		op: op, empty: op + "-empty", method: http.MethodPost, path: fmt.Sprintf("/api/console/pipelines/%d/claim", pipeline),
 		session: p.token, body: encode(map[string]string{"role": role}), due: due, patience: patient,
@@ -166,21 +167,25 @@ func (h *hold) plan(done time.Time) {
 	}
 }
 
-// submit hands a task in, when it is due.
-func (r *run) submit(ctx context.Context, h *hold) {
+// submit hands a task in, when it is due, and waits for its step. The error says
+// why it was not taken.
+func (r *run) submit(ctx context.Context, h *hold) error {
 	h.saving.Lock() // a save under way goes first
 	defer h.saving.Unlock()
 	due := h.ends
 	r.facts.released(h)
+	acted := h.person.acts()
 	a := r.ask(ctx, request{
 		op: "submit", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/submit", session: h.person.token,
 		body: encode(map[string]any{"values": r.answers()}), due: due, patience: insistent,
 	})
+	acted()
 	if !a.ok() {
-		return
+		return fmt.Errorf("hand in task %d: %s", h.task, a.cause())
 	}
 	r.facts.acked(h.claim)
 	r.awaitStep(ctx, h.claim, due)
+	return nil
 }
 
 // answers are what contributors hand in: half of them are sure, the others
@@ -201,8 +206,7 @@ func (r *run) doubt() json.RawMessage {
 // extend renews the lease of something that is worked on.
 func (r *run) extend(ctx context.Context, due time.Time) {
 	h := r.facts.contributors.pick(r.think.IntN)
-	if h == nil {
-		r.facts.skip("extend: nothing is claimed")
+	if !r.somebody("renewed leases", due, h != nil, "extend: nothing is claimed") {
 		return
 	}
 	r.ask(ctx, request{
@@ -214,16 +218,16 @@ func (r *run) extend(ctx context.Context, due time.Time) {
 // save saves a draft of something that is worked on.
 func (r *run) save(ctx context.Context, due time.Time) {
 	h := r.facts.contributors.pick(r.think.IntN)
-	if h == nil || !h.saving.TryLock() {
-		r.facts.skip("draft: nothing is claimed, or it is being saved")
+	if !r.somebody("drafts", due, h != nil && h.saving.TryLock(), "draft: nothing is claimed, or it is being saved") {
 		return
 	}
 	defer h.saving.Unlock()
-	r.saveNow(ctx, h, due)
+	_ = r.saveNow(ctx, h, due) // it is recorded
 }
 
-// saveNow wants the hold's saving held.
-func (r *run) saveNow(ctx context.Context, h *hold, due time.Time) {
+// saveNow wants the hold's saving held. The error says why the draft was not
+// taken.
+func (r *run) saveNow(ctx context.Context, h *hold, due time.Time) error {
 	a := r.ask(ctx, request{
 		op: "draft", method: http.MethodPut, path: "/api/console/claims/" + h.claim + "/draft", session: h.person.token, due: due,
 		patience: patient,
@@ -235,18 +239,12 @@ func (r *run) saveNow(ctx context.Context, h *hold, due time.Time) {
 	var saved struct {
 		Revision int64 `json:"revision"`
 	}
-	if a.ok() && a.decode(&saved) == nil {
-		h.revision = saved.Revision
+	if !a.ok() {
+		return fmt.Errorf("save a draft of task %d: %s", h.task, a.cause())
 	}
-}
-
-// pollCounts looks at the queues, as an open tab does.
-func (r *run) pollCounts(ctx context.Context, due time.Time) {
-	p := r.world.contributors[r.think.IntN(len(r.world.contributors))]
-	a := r.ask(ctx, request{
-		op: "counts", method: http.MethodGet, path: "/api/console/queues", session: p.token, tag: p.tag.get(), due: due,
-	})
-	if a.status == http.StatusOK {
-		p.tag.set(a.tag)
+	if err := a.decode(&saved); err != nil {
+		return fmt.Errorf("save a draft of task %d: %w", h.task, err)
 	}
+	h.revision = saved.Revision
+	return nil
 }

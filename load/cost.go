@@ -98,7 +98,7 @@ func runCost(ctx context.Context, r *run) error {
 	}
 	r.bare = res
 	r.printCost(res)
-	return nil
+	return res.Temporal.whole()
 }
 
 // between does something between two looks at the log and at the rows. It
@@ -154,7 +154,7 @@ func (r *run) live(ctx context.Context) ([]int64, error) {
 		ids = append(ids, out.TaskIDs...)
 		r.facts.created(out.TaskIDs)
 	}
-	if err := r.quiet(ctx); err != nil {
+	if err := r.quiet(ctx, r.n); err != nil {
 		return nil, err
 	}
 	holds := make([]*hold, len(ids))
@@ -170,16 +170,7 @@ func (r *run) live(ctx context.Context) ([]int64, error) {
 			}
 			return nil
 		}
-		decide := func(i int) error {
-			h := holds[i]
-			if h.ends = time.Now(); role == "reviewer" {
-				r.verdict(ctx, h, true)
-				return nil
-			}
-			r.saveNow(ctx, h, h.ends)
-			r.submit(ctx, h)
-			return nil
-		}
+		decide := func(i int) error { return r.decide(ctx, holds[i], role) }
 		for _, act := range []func(int) error{claim, decide} {
 			if err := r.actAll(ctx, len(ids), act); err != nil {
 				return nil, err
@@ -187,6 +178,18 @@ func (r *run) live(ctx context.Context) ([]int64, error) {
 		}
 	}
 	return ids, wait(ctx, 2*time.Second) // Temporal closes what is complete
+}
+
+// decide is what somebody does with what they have. A task of which a part failed
+// costs less than it should, so each failure is an error.
+func (r *run) decide(ctx context.Context, h *hold, role string) error {
+	if h.ends = time.Now(); role == "reviewer" {
+		return r.verdict(ctx, h, true)
+	}
+	if err := r.saveNow(ctx, h, h.ends); err != nil {
+		return err
+	}
+	return r.submit(ctx, h)
 }
 
 // actAll does something n times, several at a time, and waits until all that
@@ -201,18 +204,27 @@ func (r *run) actAll(ctx context.Context, n int, act func(i int) error) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	return r.quiet(ctx)
+	return r.quiet(ctx, n)
 }
 
-// quiet waits until nothing is under way any more.
-func (r *run) quiet(ctx context.Context) error {
-	for {
-		b, err := r.backlog(ctx)
+// quiet waits until nothing is under way any more, after something was done n
+// times. Even a machine with one core does what follows from more than five a
+// second.
+func (r *run) quiet(ctx context.Context, n int) error {
+	return awaitQuiet(ctx, time.Minute+time.Duration(n)*time.Second/5, r.backlog)
+}
+
+func awaitQuiet(ctx context.Context, most time.Duration, look func(context.Context) (backlog, error)) error {
+	for until := time.Now().Add(most); ; {
+		b, err := look(ctx)
 		if err != nil {
 			return err
 		}
 		if b.rows == 0 && b.lagging == 0 {
 			return nil
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("after %v there are %d outbox rows, and %d tasks lag: see the worker's log for why nothing goes on", most, b.rows, b.lagging)
 		}
 		if err := wait(ctx, 50*time.Millisecond); err != nil {
 			return err

@@ -18,6 +18,17 @@ type temporalCost struct {
 	Completed        float64            `json:"completed"`
 }
 
+// whole fails when some tasks had no run, or one that did not come to its end:
+// averages over what is missing say too little.
+func (c temporalCost) whole() error {
+	const least = 0.999
+	if c.Runs < least || c.Completed < least {
+		return fmt.Errorf("a task has %.4g runs, and %.4g that completed, of which both should be 1: look in the Temporal Web UI for what is open",
+			c.Runs, c.Completed)
+	}
+	return nil
+}
+
 // historyCost averages over the runs of tasks.
 func historyCost(ctx context.Context, c client.Client, tasks []int64) (temporalCost, error) {
 	out := temporalCost{ByType: map[string]float64{}}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,13 +23,16 @@ type facts struct {
 	ids       []int64            // tasks whose creation was acked
 	unsure    int64              // tasks that may have been created
 	ingested  int64              // tasks of archives
-	skipped   map[string]int64   // what was due and found nobody to do it
+	skipped   map[string]int64   // what was due and found nobody to do it, by why
+	tallies   map[string]tally   // the same below an overload, by kind
 	overdue   atomic.Int64       // steps that were not seen in time
-	fileRates []float64          // files a second, of each archive
+	fileRates []float64          // files a second, of each archive that got in
 	admitted  int64              // at overload, of what has an objective
 	inside    int64              // of these, within it
 	peeks     int64              // reads by another organization's program
 	leaks     int64              // of these, not answered 404
+	polls     int64              // of queues in which the caller did nothing since
+	unchanged int64              // of these, answered 304
 }
 
 type nodeKey struct {
@@ -48,8 +52,9 @@ func (f *facts) claimed(w work) {
 	f.held[k] = w.ClaimID
 }
 
-// released notes that something is about to be handed in: from then on it may
-// be given out again, whatever the answer.
+// released notes that something is about to be handed in, or that who has it
+// goes home: from then on it may be given out again, whatever the answer, or when
+// the lease ends.
 func (f *facts) released(h *hold) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,17 +106,28 @@ func (f *facts) uncertain(n int64) {
 	f.unsure += n
 }
 
-func (f *facts) archived(files int, rate float64) {
+// archived notes an archive that is said to be done. What it made beyond its
+// files nobody asked for, and its speed counts only when all of them are tasks.
+func (f *facts) archived(files, created int, rate float64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ingested += int64(files)
+	f.ingested += int64(min(created, files))
+	if created != files {
+		return fmt.Errorf("%d of %d files became tasks", created, files)
+	}
 	f.fileRates = append(f.fileRates, rate)
+	return nil
 }
 
-func (f *facts) skip(why string) {
+// polled notes how a poll was answered whose caller has done nothing since the
+// last one.
+func (f *facts) polled(same bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.skipped[why]++
+	f.polls++
+	if same {
+		f.unchanged++
+	}
 }
 
 // window keeps single observations of a while, to find out since when all was

@@ -60,4 +60,18 @@ func TestCompareSizes(t *testing.T) {
 	r.judgeCreation(all)
 	require.InEpsilon(t, 2.0, r.numbers.get()[slo.CreateGrowth], 0.01)
 	require.NoError(t, r.printGrowth(all))
+
+	// Creations that all failed are no reason to meet the objective.
+	none, err := record.New(time.Now(), nil)
+	require.NoError(t, err)
+	r.script = "growth"
+	r.numbers.set(map[string]float64{})
+	r.judgeCreation(compareSizes(none, sizes))
+	for _, j := range slo.Judge(slo.Measured{
+		Times: func(string) record.Summary { return none.Select(func(record.Key) bool { return false }) }, Numbers: r.numbers.get(), Must: r.must(),
+	}, 2) {
+		if j.SLI == slo.CreateGrowth {
+			require.Equal(t, slo.NotMeasured, j.Verdict)
+		}
+	}
 }

@@ -48,14 +48,26 @@ func TestBurst(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), stacktest.Binary(t, "taskloom-dev"), "exec", "--", self)
 	cmd.Env = append(os.Environ(), asCommand+"=-script burst -tasks 2000 -dur 10s -scale 0.1 -gate 10000 -sample 1s -serves 2 -workers 2 -taskloom "+
 		stacktest.Binary(t, "taskloom")+" -results "+file)
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	out, ended := cmd.CombinedOutput()
 	require.Contains(t, string(out), "claim the next task, p99")
 
 	raw, err := os.ReadFile(file)
-	require.NoError(t, err)
+	require.NoError(t, err, "%s", out)
 	var got results
 	require.NoError(t, json.Unmarshal(raw, &got))
+	// Other tests take the processors from this program, and from those who claim:
+	// that alone may be missed.
+	machine := false
+	for _, v := range got.Verdicts {
+		if v.SLI == slo.Lateness || v.SLI == slo.LeftOut {
+			machine = machine || v.Verdict == slo.Missed
+			continue
+		}
+		require.Contains(t, []slo.Verdict{slo.Met, slo.Unknown}, v.Verdict, "%s: %s", v.Name, out)
+	}
+	if !machine {
+		require.NoError(t, ended, "%s", out)
+	}
 	claims := map[string]int64{}
 	for _, l := range got.Latencies {
 		if l.Class == record.OK {
@@ -128,25 +140,90 @@ func TestSettledAfter(t *testing.T) {
 	}
 }
 
+// TestADeadWorkerIsToldToTheSecond has looks as besideWorkers has them.
+func TestADeadWorkerIsToldToTheSecond(t *testing.T) {
+	t.Parallel()
+	from := time.Now()
+	for lagged, want := range map[time.Duration]time.Duration{
+		0: 0, 400 * time.Millisecond: time.Second, 2200 * time.Millisecond: 3 * time.Second, 14800 * time.Millisecond: 15 * time.Second,
+	} {
+		var seen []observation
+		for at := time.Duration(0); at < lagged+settled+2*lostStretch; at += lostLook {
+			seen = append(seen, observation{from.Add(at), at >= lagged})
+		}
+		require.Equal(t, want, calmAfter(seen, from, lostStretch), lagged)
+	}
+}
+
 // TestWhatIsJudged has one request in each phase.
 func TestWhatIsJudged(t *testing.T) {
 	t.Parallel()
 	rec, err := record.New(time.Now(), nil)
 	require.NoError(t, err)
-	for _, phase := range []string{warmup, "peak", "outage", "recovery", workerLost, overload + "-3x"} {
+	late, err := record.New(time.Now(), nil)
+	require.NoError(t, err)
+	for i, phase := range []string{warmup, "peak", "outage", "recovery", workerLost, overload + "-3x"} {
+		late.Record(record.Key{Phase: phase, Op: slo.Lateness, Class: record.OK}, time.Duration(i)*time.Millisecond, 0, "")
 		for _, op := range []string{"step", "claim"} {
 			rec.Record(record.Key{Phase: phase, Op: op, Class: record.OK}, time.Millisecond, 200, "")
 		}
 		rec.Record(record.Key{Phase: phase, Op: "claim", Class: record.Refused}, time.Millisecond, 503, "")
 		rec.Record(record.Key{Phase: phase, Op: "status-naive", Class: record.Limited}, time.Millisecond, 429, "")
 	}
-	r := &run{rec: rec}
+	r := &run{rec: rec, late: late}
 	r.numbers.set(map[string]float64{})
 	require.EqualValues(t, 3, r.judged("claim").N(), "the peak, the outage, and beside a lost worker")
 	require.EqualValues(t, 1, r.judged("step").N(), "steps have other objectives in the last two")
 	require.EqualValues(t, 1, r.judged("refusal").N(), "that of the overload, without what a key's limit did")
+	require.EqualValues(t, 3, r.judged(slo.Lateness).N(), "the peak, the outage, and beside a lost worker")
+	require.InDelta(t, 4, slo.Millis(r.judged(slo.Lateness).Quantile(100)), 0.01, "that of the overload is left out")
 	r.sumRefused()
 	require.InDelta(t, 50, r.numbers.get()[slo.Refused], 1e-9)
+}
+
+// TestLatenessIsOfItsPhase has this program begin one thing in the warm-up and
+// one in a phase that counts.
+func TestLatenessIsOfItsPhase(t *testing.T) {
+	t.Parallel()
+	r := standing(t, nil)
+	var err error
+	r.hlog, err = os.Create(filepath.Join(t.TempDir(), "hlog"))
+	require.NoError(t, err)
+	defer r.hlog.Close()
+	require.NoError(t, r.reset())
+	r.enter("peak", time.Hour)
+	for _, due := range []time.Duration{0, 2 * time.Hour} {
+		r.loop.Start(r.began.Add(due), func() {})
+	}
+	r.loop.Wait()
+	require.EqualValues(t, 1, r.judged(slo.Lateness).N())
+}
+
+func TestReviewsCountInAnOverload(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, windowLimits["claim"], windowLimits["claim-review"])
+	require.Positive(t, windowLimits["claim-review"])
+}
+
+// TestWhatComesTooLate has one request of each kind in each phase.
+func TestWhatComesTooLate(t *testing.T) {
+	t.Parallel()
+	rec, err := record.New(time.Now(), nil)
+	require.NoError(t, err)
+	r := &run{rec: rec}
+	r.numbers.set(map[string]float64{})
+	r.sumTooLate()
+	require.NotContains(t, r.numbers.get(), slo.TooLate, "nothing was asked")
+	for _, phase := range []string{warmup, "peak", "recovery", overload + "-3x"} {
+		for op, class := range map[string]record.Class{
+			"submit": record.OK, "claim": record.Refused, "status": record.OK, "extend": record.Stale,
+			"foreign": record.Stale, "explorer": record.Stale, "status-naive": record.Stale, // no matter of theirs
+		} {
+			rec.Record(record.Key{Phase: phase, Op: op, Class: class}, time.Millisecond, 0, "")
+		}
+	}
+	r.sumTooLate()
+	require.InDelta(t, 25, r.numbers.get()[slo.TooLate], 1e-9, "a renewed lease, of four calls at the peak")
 }
 
 func TestProfileTimes(t *testing.T) {

@@ -48,7 +48,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs := flag.NewFlagSet("load", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.StringVar(&o.script, "script", "peak", "what to play: "+strings.Join(names, ", "))
-	fs.DurationVar(&o.dur, "dur", 0, "how long it takes; the script's own length when 0 (growth: how long each size is measured, each of two times)")
+	fs.DurationVar(&o.dur, "dur", 0, "how long it takes; the script's own length when 0 (growth: how long each size is measured, each of two times; "+
+		"stress: its peaks are longer where a share of it is too little to judge)")
 	fs.IntVar(&o.tasks, "tasks", 1_000_000, "tasks in the pipeline before it begins")
 	fs.Float64Var(&o.scale, "scale", 1, "people and rates, as a share of the usual ones")
 	fs.Float64Var(&o.gate, "gate", 2, "by how much this machine may be slower than the objectives' reference")

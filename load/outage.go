@@ -12,8 +12,9 @@ import (
 const (
 	// behind is how far the runs may be behind the journal when all is well.
 	behind = 2 * time.Second
-	// recovering is how long after an outage its consequences may last: the time
-	// in which everything must be well again, and in which no objective holds.
+	// recovering is how long after an outage or an overload its consequences may
+	// last: the time in which everything must be well again, and in which no
+	// objective holds.
 	recovering = 60 * time.Second
 )
 
@@ -57,8 +58,7 @@ func runOutage(ctx context.Context, r *run) error {
 	}
 	healed := time.Now()
 	r.facts.window.open(r.gate)
-	r.enter("recovery", healed.Sub(r.began))
-	r.enter("after", healed.Add(recovering).Sub(r.began))
+	r.enterRecovery(healed.Sub(r.began))
 	drained := r.drain(ctx, healed)
 	r.facts.probes.Store(true)
 	if err := r.until(ctx, end); err != nil {
@@ -81,13 +81,9 @@ func (r *run) createAhead(ctx context.Context) error {
 	if have := r.facts.sure(); have != n {
 		return fmt.Errorf("create the tasks to work on: there are %d instead of %d: %v", have, n, r.rec.Failures())
 	}
-	// Even a machine with one core starts more than five runs a second.
-	most := time.Minute + time.Duration(n)*time.Second/5
-	bounded, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
 	began := time.Now()
-	if err := r.quiet(bounded); err != nil {
-		return fmt.Errorf("wait for the runs of %d tasks, for %v at most: %w", n, most, err)
+	if err := r.quiet(ctx, n); err != nil {
+		return fmt.Errorf("wait for the runs of the tasks to work on: %w", err)
 	}
 	r.note("the runs of %d tasks took %.0f s to start, before the clock", n, time.Since(began).Seconds())
 	return nil

@@ -115,7 +115,7 @@ func (r *run) shape(ctx context.Context, g *sync.WaitGroup, p profile, shape arr
 // warm lets people claim within a time what they would hold already, had the
 // profile been played for long: some of it is nearly done.
 func (r *run) warm(ctx context.Context, g *sync.WaitGroup, p profile, within time.Duration) {
-	holding := min(int(p.Tasks*p.Handling.Seconds()), len(r.world.contributors)*7/10)
+	holding := min(int(p.Tasks*p.Handling.Seconds()), r.count(contributorCount)*7/10)
 	if holding < 1 {
 		return
 	}

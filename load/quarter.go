@@ -27,11 +27,11 @@ func runQuarter(ctx context.Context, r *run) error {
 	p := mean.scaled(r.options)
 	rounds := max(1, r.count(quarterCreations)/creatorCount)
 	b := makeBodies(false)
-	r.enter("quarter-end", 0)
+	r.enter("quarter-end", r.warmFor())
 	var g sync.WaitGroup
 	r.warm(play, &g, p, r.warmFor())
 	r.play(play, &g, p, 0, r.dur)
-	r.stream(play, &g, arrival.Burst(rounds, 0, r.dur*9/10), func(due time.Time) {
+	r.stream(play, &g, r.quarterTimes(rounds), func(due time.Time) {
 		var all sync.WaitGroup
 		for c := range creatorCount {
 			all.Go(func() { r.create(play, due, c, "create-5000", b.small) })
@@ -48,6 +48,12 @@ func runQuarter(ctx context.Context, r *run) error {
 		return fmt.Errorf("create at the end of a quarter: %d of %d tasks were created: %v", have, want, r.rec.Failures())
 	}
 	return nil
+}
+
+// quarterTimes are when the creations begin: all of them after the warm-up, and
+// the last ones long before the end.
+func (o options) quarterTimes(rounds int) arrival.Times {
+	return arrival.Burst(rounds, o.warmFor(), o.dur*9/10-o.warmFor())
 }
 
 // awaitStarts tells how long the runs of new tasks take to begin after the last

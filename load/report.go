@@ -89,20 +89,42 @@ func (r *run) finish() error {
 	out.Phases, out.Latencies, out.Failures = r.phases.get(), r.rec.Lines(), r.rec.Failures()
 	out.Skipped, out.Unmeasured = r.facts.skipped, slo.Unmeasured
 	out.Trends, out.Series = r.series.Trends(), r.series.All()
-	out.Verdicts = slo.Judge(slo.Measured{Times: r.judged, Numbers: out.Numbers}, r.gate)
+	out.Verdicts = slo.Judge(slo.Measured{Times: r.judged, Numbers: out.Numbers, Must: r.must()}, r.gate)
 	r.print(out)
 	return errors.Join(failed, r.write(out), missed(out.Verdicts))
 }
 
 // end takes the last look, and tells what makes all figures worthless.
 func (r *run) end(ctx context.Context) error {
-	r.stopWatching(ctx)
-	failed := r.check(ctx)
+	failed := errors.Join(r.lastLook(ctx), r.check(ctx), r.noneCreated(), errors.Join(r.failures.get()...))
 	if dead := r.cluster.dead(); len(dead) > 0 {
 		failed = errors.Join(failed, fmt.Errorf("%s ended during the run", strings.Join(dead, ", ")))
 	}
 	if n := r.loop.LeftOut(); n > 0 {
 		failed = errors.Join(failed, fmt.Errorf("%d requests were never sent: too many were open; the run counts for nothing", n))
+	}
+	return failed
+}
+
+// lastLook ends the series and the last interval of the log of histograms, also
+// where a script has ended the series before.
+func (r *run) lastLook(ctx context.Context) error {
+	r.stopWatching(ctx)
+	return r.rec.Rotate(time.Now())
+}
+
+// noneCreated tells of creations of which none succeeded: what a script creates
+// is half of what it is about.
+func (r *run) noneCreated() (failed error) {
+	for _, op := range creationOps {
+		of := func(take func(record.Class) bool) int64 {
+			return r.rec.Select(func(k record.Key) bool { return k.Op == op && take(k.Class) }).N()
+		}
+		tried, done := of(func(c record.Class) bool { return c != record.OK }), of(func(c record.Class) bool { return c == record.OK })
+		if tried > 0 && done == 0 {
+			failed = errors.Join(failed, fmt.Errorf("none of %d tries of %s succeeded; the first error: %q; the table tells all by outcome",
+				tried, op, r.rec.Failures()[op]))
+		}
 	}
 	return failed
 }
@@ -118,6 +140,9 @@ func missed(verdicts []slo.Judged) error {
 // neither those of the first seconds nor those of an overload. A refusal is
 // judged for its own speed.
 func (r *run) judged(op string) record.Summary {
+	if op == slo.Lateness {
+		return r.late.Select(func(k record.Key) bool { return counts(k.Phase) })
+	}
 	return r.rec.Select(func(k record.Key) bool {
 		if op == "refusal" {
 			return k.Class == record.Refused && strings.HasPrefix(k.Phase, overload)
@@ -134,6 +159,9 @@ func counts(phase string) bool {
 	return phase != warmup && phase != "recovery" && !strings.HasPrefix(phase, overload)
 }
 
+// creationOps are the creations that people wait for.
+var creationOps = []string{"create-5000", "create-32mb"}
+
 // promised are the operations whose availability is promised.
 var promised = []string{"claim", "claim-review", "claim-empty", "submit", "verdict", "draft", "status", "list", "create-5000", "create-32mb"}
 
@@ -148,11 +176,9 @@ func (r *run) sum() {
 		r.number(slo.Availability, 100*done/(done+failed))
 	}
 	r.sumRefused()
-	for _, p := range r.cluster.processes() {
-		if most := r.series.Most(func(name string) bool { return name == "memory "+p.Name }); most > 0 {
-			r.number(slo.Memory, max(r.numbers.get()[slo.Memory], most))
-		}
-	}
+	r.sumTooLate()
+	r.sumLeftOut()
+	r.sumMemory()
 	if rates := r.facts.fileRates; len(rates) > 0 {
 		var sum float64
 		for _, v := range rates {
@@ -160,17 +186,9 @@ func (r *run) sum() {
 		}
 		r.number(slo.IngestRate, sum) // those were at the same time
 	}
-	unchanged, polls := 0.0, 0.0
-	for _, l := range r.rec.Lines() {
-		if l.Op == "counts" {
-			unchanged, polls = unchanged+float64(l.Statuses["304"]), polls+float64(l.N)
-		}
-	}
-	if polls > 0 {
-		r.number("polls of counts that were 304, %", 100*unchanged/polls)
-	}
-	late := r.late.Select(func(record.Key) bool { return true })
-	r.number("this program late, p99 ms", slo.Millis(late.Quantile(99)))
+	r.sumPolls()
+	late := r.late.Select(func(k record.Key) bool { return !counts(k.Phase) })
+	r.number("this program late where nothing is judged, p99 ms", slo.Millis(late.Quantile(99)))
 	r.number("steps not seen within 30 s", float64(r.facts.overdue.Load()))
 }
 
@@ -184,9 +202,8 @@ func (r *run) finishBare() error {
 	out := r.base()
 	out.Found = r.bare
 	none := func(string) record.Summary { return r.rec.Select(func(record.Key) bool { return false }) }
-	out.Verdicts = slices.DeleteFunc(slo.Judge(slo.Measured{Times: none, Numbers: out.Numbers}, r.gate), func(j slo.Judged) bool {
-		return j.Verdict == slo.Unknown
-	})
+	measured := slo.Measured{Times: none, Numbers: out.Numbers, Must: r.must()}
+	out.Verdicts = slices.DeleteFunc(slo.Judge(measured, r.gate), func(j slo.Judged) bool { return j.Verdict == slo.Unknown })
 	for _, what := range out.Notes {
 		fmt.Fprintln(r.stdout, "note:", what)
 	}

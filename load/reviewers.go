@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -15,8 +16,7 @@ const rejected = 0.1
 // is no failure.
 func (r *run) review(ctx context.Context, due time.Time, reviewing time.Duration) {
 	p := r.facts.reviewers.take(r.think.IntN)
-	if p == nil {
-		r.facts.skip("review: every reviewer is at work")
+	if !r.somebody("reviews", due, p != nil, "review: every reviewer is at work") {
 		return
 	}
 	defer r.facts.reviewers.release(p)
@@ -26,12 +26,14 @@ func (r *run) review(ctx context.Context, due time.Time, reviewing time.Duration
 	}
 	h.plan(due.Add(r.think.LogNormal(reviewing)))
 	if !r.ponder(ctx, time.Until(h.ends)) {
+		r.facts.released(h)
 		return
 	}
-	r.verdict(ctx, h, r.think.Float() >= rejected)
+	_ = r.verdict(ctx, h, r.think.Float() >= rejected) // it is recorded
 }
 
-func (r *run) verdict(ctx context.Context, h *hold, approve bool) {
+// verdict gives one. The error says why it was not taken.
+func (r *run) verdict(ctx context.Context, h *hold, approve bool) error {
 	body := map[string]any{"verdict": store.VerdictApprove}
 	if !approve {
 		body = map[string]any{
@@ -44,7 +46,9 @@ func (r *run) verdict(ctx context.Context, h *hold, approve bool) {
 		op: "verdict", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/review", session: h.person.token,
 		body: encode(body), due: h.ends, patience: insistent,
 	})
-	if a.ok() {
-		r.facts.acked(h.claim)
+	if !a.ok() {
+		return fmt.Errorf("give a verdict on task %d: %s", h.task, a.cause())
 	}
+	r.facts.acked(h.claim)
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/taskloom/taskloom/load/internal/arrival"
 	"github.com/taskloom/taskloom/load/internal/record"
 	"github.com/taskloom/taskloom/load/internal/series"
+	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // run is one script at work: what it made, and what it found.
@@ -41,12 +42,14 @@ type run struct {
 	loop   *arrival.Loop
 	think  *arrival.Think
 	series series.Set
+	peaks  guarded[map[string]float64] // most memory of a process, MB, by name
 	phases guarded[[]phase]
 	home   guarded[chan struct{}] // closed when people go home
 	facts  facts
 	bare   any // what a script without objectives found
 
 	notes    guarded[[]string]
+	failures guarded[[]error] // what makes the run fail at its end
 	numbers  guarded[map[string]float64]
 	watching sync.WaitGroup
 	unwatch  context.CancelFunc
@@ -149,8 +152,8 @@ func (r *run) reset() (err error) {
 	if r.late, err = record.New(r.began, nil); err != nil {
 		return err
 	}
-	r.loop = &arrival.Loop{Began: r.began, Late: func(by time.Duration) {
-		r.late.Record(record.Key{Op: "start", Class: record.OK}, by, 0, "")
+	r.loop = &arrival.Loop{Began: r.began, Late: func(due time.Time, by time.Duration) {
+		r.late.Record(record.Key{Phase: r.phaseAt(due), Op: slo.Lateness, Class: record.OK}, by, 0, "")
 	}}
 	return nil
 }
@@ -191,6 +194,13 @@ func (r *run) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	r.say("%s", text)
 	r.notes.with(func(all *[]string) { *all = append(*all, text) })
+}
+
+// fail notes what a run may not have, however its figures are. It goes on, and
+// fails at its end.
+func (r *run) fail(err error) {
+	r.note("%v", err)
+	r.failures.with(func(all *[]error) { *all = append(*all, err) })
 }
 
 // number notes a figure, under the name of an SLI or another.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taskloom/taskloom/internal/measure/procfs"
+	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 const megabyte = 1e6
@@ -78,6 +79,7 @@ func (r *run) lookAtProcesses(add func(name, unit string, v float64)) {
 		pid := p.Pid()
 		if held, err := procfs.MemoryOf(pid); pid != 0 && err == nil {
 			add("memory "+p.Name, "MB", float64(held.Now)/megabyte)
+			r.keepPeak(p.Name, held)
 			add("CPU "+p.Name, "s", table[pid].Own.Seconds())
 		}
 	}
@@ -92,6 +94,30 @@ func (r *run) lookAtProcesses(add func(name, unit string, v float64)) {
 		add("CPU "+part, "s", table.Tree(pid).Seconds())
 	}
 	add("CPU load", "s", table[os.Getpid()].Own.Seconds())
+}
+
+// keepPeak keeps the most that a process has held since it started, which the
+// kernel knows: between two looks it may have been more than at either. One that
+// was killed began anew.
+func (r *run) keepPeak(name string, held procfs.Memory) {
+	r.peaks.with(func(all *map[string]float64) {
+		if *all == nil {
+			*all = map[string]float64{}
+		}
+		(*all)[name] = max((*all)[name], float64(held.Peak)/megabyte)
+	})
+}
+
+// sumMemory tells the peak of each process, and of the largest.
+func (r *run) sumMemory() {
+	most := 0.0
+	for name, peak := range r.peaks.get() {
+		r.number("memory "+name+", peak MB", peak)
+		most = max(most, peak)
+	}
+	if most > 0 {
+		r.number(slo.Memory, most)
+	}
 }
 
 // watched are the tables that work changes.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // begin lets everybody in and starts the clock.
 func (r *run) begin(ctx context.Context) (err error) {
 	f := &r.facts
-	f.held, f.skipped = map[nodeKey]string{}, map[string]int64{}
+	f.held, f.skipped, f.tallies = map[nodeKey]string{}, map[string]int64{}, map[string]tally{}
 	f.contributors.free = append([]*person(nil), r.world.contributors...)
 	f.reviewers.free = append([]*person(nil), r.world.reviewers...)
 	f.probes.Store(true)
@@ -30,12 +31,10 @@ func (r *run) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// warmFor is how long a script runs before it counts.
-func (r *run) warmFor() time.Duration { return min(30*time.Second, r.dur/6) }
-
-// windMost is how long what was started before the end may take. It is cut off
-// then, and not measured; a note says so.
-func (r *run) windMost() time.Duration { return max(requestTimeout, r.dur/4) }
+// windMost is how long what was started before the end may take: at least as long
+// as somebody comes again who insists, and waits for the last answer. It is cut off
+// then, and not measured, so that the run counts for nothing.
+func (r *run) windMost() time.Duration { return max(insistent+requestTimeout, r.dur/4) }
 
 // wind lets the schedules end, and what was started: the slowest requests count
 // as much as all others. Only who is still thinking goes home.
@@ -52,7 +51,8 @@ func (r *run) wind(ctx context.Context, stop context.CancelFunc, g *sync.WaitGro
 	select {
 	case <-done:
 	case <-cut.C:
-		r.note("what was still under way %v after the end was cut off", r.windMost())
+		r.fail(fmt.Errorf("%d of what was begun were still under way %v after the end, and cut off; the run counts for nothing: look for what "+
+			"hangs in the logs of the processes, %s", r.loop.Open(), r.windMost(), r.dir))
 	case <-ctx.Done():
 	}
 	stop()
@@ -92,7 +92,7 @@ func (r *run) beside(ctx context.Context, g *sync.WaitGroup) {
 	})
 	r.stream(ctx, g, scriptTimes(r.dur, 0.25), func(time.Time) {
 		var both sync.WaitGroup
-		for seed := range uint64(2) {
+		for seed := range uint64(archiveCount) {
 			both.Go(func() { r.ingest(ctx, seed) })
 		}
 		both.Wait()
@@ -139,7 +139,7 @@ func runDay(ctx context.Context, r *run) error {
 // runBurst is the start of a shift: everybody claims at once. Then the queue of
 // another pipeline is emptied, and everybody looks again.
 func runBurst(ctx context.Context, r *run) error {
-	everybody := len(r.world.contributors)
+	everybody := r.count(contributorCount)
 	if err := r.world.fillSmall(ctx, max(1, everybody/5)); err != nil {
 		return err
 	}
@@ -151,10 +151,14 @@ func runBurst(ctx context.Context, r *run) error {
 	from, shift, retry := r.warmFor(), r.dur/3, r.dur/6
 	p := mean.scaled(r.options)
 	p.Tasks = 0 // they come all together
+	// Nobody saves or renews before they have something.
+	onWork := profile{Extends: p.Extends, Drafts: p.Drafts}
+	p.Extends, p.Drafts = 0, 0
 	r.enter("shift-start", from)
 	r.enter("queue-empty", from+shift)
 	var g sync.WaitGroup
 	r.play(play, &g, p, 0, r.dur)
+	r.play(play, &g, onWork, from+shift/10, r.dur)
 	r.stream(play, &g, arrival.Burst(everybody, from, shift), func(due time.Time) {
 		r.contribute(play, due, min(mean.Handling, r.dur/2), 1)
 	})

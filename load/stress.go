@@ -25,8 +25,9 @@ const (
 // overloads are the steps in which the load grows, as multiples of the peak.
 var overloads = []float64{3, 4.5, 7, 10, 15}
 
-// runStress plays the peak for a fifth of the time, three times as much and
-// more until requests are refused, and the peak again until all is well.
+// runStress plays the peak, three times as much and more until requests are
+// refused, and the peak again: once there was time to recover, the objectives hold
+// as they did before.
 func runStress(ctx context.Context, r *run) error {
 	if err := r.begin(ctx); err != nil {
 		return err
@@ -35,7 +36,7 @@ func runStress(ctx context.Context, r *run) error {
 	defer stop()
 	p := busiest.scaled(r.options)
 	var g sync.WaitGroup
-	base, step := r.dur/5, r.dur/10
+	base, step := r.stressBase(), r.dur/10
 	r.enter("peak", r.warmFor())
 	r.warm(play, &g, p, r.warmFor())
 	r.play(play, &g, p, 0, base)
@@ -61,10 +62,11 @@ func runStress(ctx context.Context, r *run) error {
 	}
 	r.facts.window.open(r.gate)
 	over := r.began.Add(at)
-	r.enter("recovery", at)
-	r.play(play, &g, p, at, at+max(base, afterwards))
+	r.enterRecovery(at)
+	end := at + r.stressTail()
+	r.play(play, &g, p, at, end)
 	drained := r.drain(ctx, over)
-	if err := r.until(ctx, at+max(base, afterwards)); err != nil {
+	if err := r.until(ctx, end); err != nil {
 		return err
 	}
 	r.noteRecovery(drained, over)
@@ -97,13 +99,20 @@ func (r *run) judgeOverload() {
 // windowLimits are the objectives that requests are held against one by one.
 var windowLimits = func() map[string]time.Duration {
 	out := map[string]time.Duration{}
-	for _, op := range []string{"claim", "submit", "verdict", "draft", "status", "list"} {
+	for _, op := range []string{"claim", "claim-review", "submit", "verdict", "draft", "status", "list"} {
 		if o, ok := slo.Get(op, 99); ok {
 			out[op] = o.Limit
 		}
 	}
 	return out
 }()
+
+// enterRecovery begins the time after an overload or an outage in which no objective
+// holds, and what comes after it, when all of them do.
+func (r *run) enterRecovery(from time.Duration) {
+	r.enter("recovery", from)
+	r.enter("after", from+recovering)
+}
 
 // noteRecovery notes how long after a moment everything was well again:
 // requests inside their objectives, and the runs not behind.

@@ -17,6 +17,9 @@ const (
 	// lostFor is how long the phase is, and how long the work of a dead worker is
 	// waited for at most.
 	lostFor = 60 * time.Second
+	// lostStretch is how exactly it is told when that work goes on. It is a multiple
+	// of lostLook, how often what lags is looked at.
+	lostStretch, lostLook = time.Second, 250 * time.Millisecond
 )
 
 // besideWorkers plays the death of a worker at the peak, where another one is
@@ -62,14 +65,13 @@ func (r *run) loseWorker(ctx context.Context) error {
 }
 
 // calm looks at what lags from a moment on, and returns after how long nothing
-// was behind any more; never when there was no such time.
+// was behind any more, to the second; never when there was no such time.
 func (r *run) calm(ctx context.Context, from time.Time) time.Duration {
-	const look, stretch = 250 * time.Millisecond, 2 * time.Second
 	var seen []observation
-	for time.Since(from) < lostFor+settled && wait(ctx, look) == nil {
+	for time.Since(from) < lostFor+settled && wait(ctx, lostLook) == nil {
 		b, err := r.backlog(ctx)
 		seen = append(seen, observation{time.Now(), err == nil && b.urgent < behind && b.lagged < behind})
-		if after := calmAfter(seen, from, stretch); after >= 0 {
+		if after := calmAfter(seen, from, lostStretch); after >= 0 {
 			return after
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -19,8 +20,15 @@ import (
 // The people and programs of the day.
 const (
 	contributorCount = 500
-	reviewerCount    = 50
-	integratorCount  = 20
+	// standIns and 80 reviewers see to it that somebody is free for all that is
+	// due: in the busiest stretch of a day 513 contributors and 54 reviewers are at
+	// work at a time, and by chance some 60 and 20 more.
+	standIns        = 80
+	reviewerCount   = 80
+	integratorCount = 20
+	// archiveCount are archives at the same time, each with a key of its own: who
+	// follows one asks all the time.
+	archiveCount = 2
 )
 
 // world is an organization with people, keys and pipelines.
@@ -45,11 +53,11 @@ type world struct {
 type person struct {
 	id    int64
 	token string
-	// tag is the entity tag of the last answer to a poll.
-	tag guarded[string]
+	last  guarded[seen] // answer to a poll
+	acted atomic.Int64  // how often they began or ended something of their own
 }
 
-// newWorld makes everything but tasks, by SQL: 550 logins would take longer
+// newWorld makes everything but tasks, by SQL: 660 logins would take longer
 // than some scripts.
 func newWorld(ctx context.Context, pool *pgxpool.Pool, o options) (*world, error) {
 	w := &world{pool: pool}
@@ -151,7 +159,7 @@ func (w *world) addPeople(ctx context.Context, o options) error {
 		return out, rows.Err()
 	}
 	var err error
-	if w.contributors, err = add("contributor", o.count(contributorCount)); err != nil {
+	if w.contributors, err = add("contributor", o.count(contributorCount+standIns)); err != nil {
 		return err
 	}
 	if w.reviewers, err = add("reviewer", o.count(reviewerCount)); err != nil {
@@ -165,10 +173,19 @@ func (w *world) addPeople(ctx context.Context, o options) error {
 	return nil
 }
 
-// addKeys makes one a program, one for each of those that create tasks, and one
-// of an organization that has nothing to do with all this.
+// keyCount are one a program, one for each of those that create tasks, and one
+// for each archive.
+const keyCount = integratorCount + creatorCount + archiveCount
+
+// archiveKey is the key that nothing but this archive is sent with.
+func (w *world) archiveKey(number uint64) string {
+	return w.keys[integratorCount+creatorCount+number%archiveCount]
+}
+
+// addKeys makes all keys, and one of an organization that has nothing to do with
+// all this.
 func (w *world) addKeys(ctx context.Context) error {
-	for i := range integratorCount + creatorCount {
+	for i := range keyCount {
 		key, err := w.addKey(ctx, w.org, fmt.Sprintf("key-%d", i))
 		if err != nil {
 			return err

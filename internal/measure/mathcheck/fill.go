@@ -23,8 +23,8 @@ type Mix struct {
 	Claimed, Escalated int
 }
 
-// Usual is the mix of a pipeline of n tasks that people keep up with: a day's
-// work is free, at most 500 are claimed and 500 escalated.
+// Usual is the mix of a pipeline of n tasks that people keep up with: at most 20,000
+// are free, a third of a day's work (54,720), and 500 claimed and 500 escalated.
 func Usual(n int) Mix {
 	const free, few = 20_000, 500
 	return Mix{Free: min(free, n/10), Claimed: min(few, n/20), Escalated: min(few, n/20)}

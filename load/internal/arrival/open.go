@@ -17,7 +17,7 @@ type Loop struct {
 	Began time.Time
 	// Late is told by how much each began after it was due: how well this
 	// program itself keeps up.
-	Late func(time.Duration)
+	Late func(due time.Time, by time.Duration)
 
 	open    atomic.Int64
 	left    atomic.Int64
@@ -26,6 +26,9 @@ type Loop struct {
 
 // LeftOut is how many were due and never started.
 func (l *Loop) LeftOut() int64 { return l.left.Load() }
+
+// Open is how many are under way.
+func (l *Loop) Open() int64 { return l.open.Load() }
 
 // Run starts do for each time, until ctx ends or the times do. It returns when
 // the last one was started; Wait waits until all are done.
@@ -56,7 +59,7 @@ func (l *Loop) Start(due time.Time, do func()) {
 		return
 	}
 	if l.Late != nil {
-		l.Late(max(0, time.Since(due)))
+		l.Late(due, max(0, time.Since(due)))
 	}
 	l.started.Go(func() {
 		defer l.open.Add(-1)

@@ -15,7 +15,12 @@ func TestALoopDoesNotWaitForWhatItStarted(t *testing.T) {
 	var waiting atomic.Int64
 	all := make(chan struct{})
 	var late atomic.Int64
-	l := Loop{Began: time.Now(), Late: func(time.Duration) { late.Add(1) }}
+	l := Loop{Began: time.Now(), Late: func(due time.Time, by time.Duration) {
+		if due.Add(by).After(time.Now()) {
+			t.Error("later than now")
+		}
+		late.Add(1)
+	}}
 	l.Run(t.Context(), Burst(n, 0, 50*time.Millisecond), func(due time.Time) {
 		if !due.Before(l.Began.Add(50 * time.Millisecond)) {
 			t.Error("due after the end")
@@ -29,6 +34,7 @@ func TestALoopDoesNotWaitForWhatItStarted(t *testing.T) {
 	require.EqualValues(t, n, waiting.Load())
 	require.EqualValues(t, n, late.Load())
 	require.Zero(t, l.LeftOut())
+	require.Zero(t, l.Open())
 }
 
 func TestALoopEndsWithItsContext(t *testing.T) {

@@ -69,18 +69,6 @@ func (s *Set) Trends() []Trend {
 	return out
 }
 
-// Most is the highest value of the series whose names a rule takes; 0 when
-// there are none.
-func (s *Set) Most(take func(name string) bool) float64 {
-	var most float64
-	for _, t := range s.Trends() {
-		if take(t.Name) {
-			most = max(most, t.Max)
-		}
-	}
-	return most
-}
-
 func (s Series) trend(name string) Trend {
 	return Trend{
 		Name: name, Unit: s.Unit, First: s.Values[0], Min: slices.Min(s.Values), Max: slices.Max(s.Values),

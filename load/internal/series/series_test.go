@@ -20,8 +20,6 @@ func TestTrend(t *testing.T) {
 	require.InDelta(t, 60, trends[0].Slope, 1e-6) // 1 MB a minute
 	require.Equal(t, [4]float64{100, 100, 109, 109}, [4]float64{trends[0].First, trends[0].Min, trends[0].Max, trends[0].Last})
 	require.InDelta(t, 0, trends[1].Slope, 1e-9)
-	require.InDelta(t, 109, s.Most(func(name string) bool { return name == "grows" }), 0)
-	require.Zero(t, s.Most(func(string) bool { return false }))
 
 	var one Set
 	one.Add("x", "", time.Second, 3)

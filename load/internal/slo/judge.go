@@ -1,6 +1,7 @@
 package slo
 
 import (
+	"slices"
 	"time"
 
 	"github.com/taskloom/taskloom/load/internal/record"
@@ -9,11 +10,13 @@ import (
 // Verdict is how a run stands towards an objective.
 type Verdict string
 
-// The verdicts. Unknown is what was not measured: no verdict either way.
+// The verdicts. Unknown is what a run does not play: no verdict either way. What
+// it plays and has no measurement of failed altogether, and so is missed, too.
 const (
-	Met     Verdict = "met"
-	Missed  Verdict = "MISSED"
-	Unknown Verdict = "–"
+	Met         Verdict = "met"
+	Missed      Verdict = "MISSED"
+	NotMeasured Verdict = "MISSED, not measured"
+	Unknown     Verdict = "–"
 )
 
 // Judged is an objective with what was measured.
@@ -35,6 +38,8 @@ type Measured struct {
 	Times func(op string) record.Summary
 	// Numbers are by the names of SLIs; what is missing was not measured.
 	Numbers map[string]float64
+	// Must are the SLIs that the run has to have measured.
+	Must []string
 }
 
 // Judge holds a run against all objectives.
@@ -49,6 +54,9 @@ func Judge(m Measured, factor float64) []Judged {
 func (o Objective) judge(m Measured, factor float64) Judged {
 	gate := o.Gate(factor)
 	j := Judged{Name: o.Name, SLI: o.SLI, Objective: o.String(), Gate: gate.String(), Verdict: Unknown}
+	if slices.Contains(m.Must, o.SLI) {
+		j.Verdict = NotMeasured
+	}
 	var ok bool
 	if o.Number {
 		value, measured := m.Numbers[o.SLI]
@@ -76,7 +84,7 @@ func (o Objective) judge(m Measured, factor float64) Judged {
 // AnyMissed tells whether a run failed.
 func AnyMissed(all []Judged) bool {
 	for _, j := range all {
-		if j.Verdict == Missed {
+		if j.Verdict == Missed || j.Verdict == NotMeasured {
 			return true
 		}
 	}

@@ -31,6 +31,9 @@ type Objective struct {
 const (
 	Availability = "availability"        // share of requests
 	Refused      = "refused"             // share of calls, below an overload
+	TooLate      = "came too late"       // share of calls about one's own work, below an overload
+	LeftOut      = "left out"            // share of what was due, of the kind that has most, below an overload
+	Unchanged    = "unchanged polls"     // share of 304, where the caller did nothing since
 	LostWrites   = "lost acked writes"   // count
 	LostDrafts   = "lost acked drafts"   // count
 	DoubleClaims = "double claims"       // count
@@ -44,11 +47,17 @@ const (
 	Memory       = "memory of a process" // MB, the most
 )
 
+// Lateness is the operation that stands for the program that measures: by how
+// much its own requests begin late.
+const Lateness = "start"
+
 // Table is what is promised: for 4 vCPU for the product and 4 for Postgres,
 // 1,000,000 tasks in the pipeline, at the peak.
 var Table = []Objective{
 	{Name: "claim the next task, p50", SLI: "claim", Percent: 50, Limit: 10 * time.Millisecond},
 	{Name: "claim the next task, p99", SLI: "claim", Percent: 99, Limit: 100 * time.Millisecond},
+	{Name: "claim a review, p50", SLI: "claim-review", Percent: 50, Limit: 10 * time.Millisecond},
+	{Name: "claim a review, p99", SLI: "claim-review", Percent: 99, Limit: 100 * time.Millisecond},
 	{Name: "claim from an empty queue, p99", SLI: "claim-empty", Percent: 99, Limit: 100 * time.Millisecond},
 	{Name: "hand in a subtask, p50", SLI: "submit", Percent: 50, Limit: 25 * time.Millisecond},
 	{Name: "hand in a subtask, p99", SLI: "submit", Percent: 99, Limit: 200 * time.Millisecond},
@@ -66,6 +75,9 @@ var Table = []Objective{
 	{Name: "ingestion", SLI: IngestRate, Number: true, Least: 300, Unit: "files/s"},
 	{Name: "availability", SLI: Availability, Number: true, Least: 99.9, Unit: "%", Firm: true},
 	{Name: "refused, below an overload", SLI: Refused, Number: true, Most: 0.1, Unit: "%"},
+	{Name: "came too late (404, 409), below an overload", SLI: TooLate, Number: true, Most: 0.1, Unit: "%"},
+	{Name: "left out, nobody was free", SLI: LeftOut, Number: true, Most: 1, Unit: "%", Firm: true},
+	{Name: "polls of unchanged queues that are 304", SLI: Unchanged, Number: true, Least: 90, Unit: "%", Firm: true},
 	{Name: "acked writes lost", SLI: LostWrites, Number: true, Firm: true},
 	{Name: "acked drafts lost", SLI: LostDrafts, Number: true, Firm: true},
 	{Name: "nodes with two claims at a time", SLI: DoubleClaims, Number: true, Firm: true},
@@ -76,10 +88,15 @@ var Table = []Objective{
 	{Name: "at overload: admitted, inside", SLI: Admitted, Number: true, Least: 95, Unit: "%", Firm: true},
 	{Name: "at overload: refusal, p99", SLI: "refusal", Percent: 99, Limit: 50 * time.Millisecond},
 	{Name: "memory of a process", SLI: Memory, Number: true, Most: 1000, Unit: "MB", Firm: true},
+	{Name: "this program late, p99", SLI: Lateness, Percent: 99, Limit: 20 * time.Millisecond, Firm: true},
 }
 
-// Unmeasured are promises whose subject the product does not have yet.
-var Unmeasured = []string{"export of 200,000 rows: there is no export yet", "LLM nodes: there are none yet"}
+// Unmeasured are promises whose subject the product does not have yet, and what
+// belongs to a day and is not played.
+var Unmeasured = []string{
+	"export of 200,000 rows: there is no export yet", "LLM nodes: there are none yet",
+	"an archive of 5 GB, and an admin's publish at noon: not played",
+}
 
 // Get finds an objective by its SLI and percent; 0 for numbers.
 func Get(sli string, percent float64) (Objective, bool) {

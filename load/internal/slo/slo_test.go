@@ -21,6 +21,23 @@ func TestGate(t *testing.T) {
 	up, ok := Get(Availability, 0)
 	require.True(t, ok)
 	require.Equal(t, "≥ 99.9%", up.Gate(2).String())
+	for sli, want := range map[string][2]string{
+		TooLate: {"≤ 0.1%", "≤ 0.2%"}, LeftOut: {"≤ 1%", "≤ 1%"}, Unchanged: {"≥ 90%", "≥ 90%"},
+	} {
+		o, ok := Get(sli, 0)
+		require.True(t, ok, sli)
+		require.Equal(t, want, [2]string{o.String(), o.Gate(2).String()}, sli)
+	}
+	late, ok := Get(Lateness, 99)
+	require.True(t, ok)
+	require.Equal(t, "≤ 20ms", late.Gate(2).String())
+	for _, percent := range []float64{50, 99} {
+		first, ok := Get("claim", percent)
+		require.True(t, ok)
+		review, ok := Get("claim-review", percent)
+		require.True(t, ok, "a claim is a claim")
+		require.Equal(t, first.Limit, review.Limit)
+	}
 	lost, ok := Get(LostWrites, 0)
 	require.True(t, ok)
 	require.Equal(t, "≤ 0", lost.Gate(2).String())
@@ -73,4 +90,17 @@ func TestJudge(t *testing.T) {
 	}
 	require.True(t, AnyMissed(Judge(m, 2)))
 	require.False(t, AnyMissed([]Judged{{Verdict: Met}, {Verdict: Unknown}}))
+	require.True(t, AnyMissed([]Judged{{Verdict: Met}, {Verdict: NotMeasured}}))
+
+	m.Must = []string{"claim", "verdict", LostDrafts}
+	gated = verdicts(2)
+	for name, want := range map[string]Verdict{
+		"claim the next task, p50": Met, // it was measured
+		"give a verdict, p50":      NotMeasured,
+		"give a verdict, p99":      NotMeasured,
+		"acked drafts lost":        NotMeasured,
+		"confirm to first row":     Unknown,
+	} {
+		require.Equal(t, want, gated[name], name)
+	}
 }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/measure/procfs"
+	"github.com/taskloom/taskloom/load/internal/record"
+	"github.com/taskloom/taskloom/load/internal/slo"
+)
+
+// TestTheLastLookEndsTheLog has a script that has stopped its series before.
+func TestTheLastLookEndsTheLog(t *testing.T) {
+	t.Parallel()
+	r := standing(t, nil)
+	var log bytes.Buffer
+	var err error
+	r.rec, err = record.New(r.began, &log)
+	require.NoError(t, err)
+	r.rec.Record(record.Key{Phase: warmup, Op: "submit", Class: record.OK}, time.Millisecond, 200, "")
+	require.NotContains(t, log.String(), "submit")
+	require.NoError(t, r.lastLook(t.Context()))
+	require.Contains(t, log.String(), "warmup.submit.ok")
+}
+
+func TestNoneCreated(t *testing.T) {
+	t.Parallel()
+	r := standing(t, nil)
+	require.NoError(t, r.noneCreated(), "none was tried")
+	failed := record.Key{Phase: "peak", Op: "create-32mb", Class: record.Failed}
+	for range 2 {
+		r.rec.Record(failed, time.Millisecond, http.StatusInternalServerError, "500 broken")
+	}
+	require.ErrorContains(t, r.noneCreated(), `none of 2 tries of create-32mb succeeded; the first error: "500 broken"`)
+	failed.Class = record.OK
+	r.rec.Record(failed, time.Millisecond, http.StatusOK, "")
+	require.NoError(t, r.noneCreated(), "availability is about the others")
+}
+
+// TestMemoryIsThePeak has a worker that is killed, and looks that miss the peaks.
+func TestMemoryIsThePeak(t *testing.T) {
+	t.Parallel()
+	r := standing(t, nil)
+	r.sumMemory()
+	require.NotContains(t, r.numbers.get(), slo.Memory)
+	r.keepPeak("serve-1", procfs.Memory{Now: 90 * megabyte, Peak: 100 * megabyte})
+	r.keepPeak("worker-1", procfs.Memory{Now: 80 * megabyte, Peak: 300 * megabyte})
+	r.keepPeak("worker-1", procfs.Memory{Now: 40 * megabyte, Peak: 40 * megabyte})
+	r.sumMemory()
+	require.InDelta(t, 300, r.numbers.get()[slo.Memory], 1e-9)
+	require.InDelta(t, 100, r.numbers.get()["memory serve-1, peak MB"], 1e-9)
+}
+
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		serves, processors int
+		set                string
+		want               []string
+	}{
+		"alone":             {1, 2, "", nil},
+		"two on two cores":  {2, 2, "", []string{"REQUESTS_AT_ONCE=4"}},
+		"two on four":       {2, 4, "", []string{"REQUESTS_AT_ONCE=8"}},
+		"more than it has":  {9, 2, "", []string{"REQUESTS_AT_ONCE=1"}},
+		"it is said before": {2, 2, "7", nil},
+	} {
+		got := options{serves: c.serves}.atOnce(c.processors, func(string) string { return c.set })
+		require.Equal(t, c.want, got, name)
+	}
+}
