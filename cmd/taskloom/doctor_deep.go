@@ -17,7 +17,7 @@ import (
 // deepOptions are the flags of doctor --deep.
 type deepOptions struct {
 	// chunk is how many tasks one snapshot of the database covers; pause is the
-	// rest between two.
+	// rest between two, and between two pages of journals or of uploads.
 	chunk int
 	pause time.Duration
 	// grace is how long a task must be untouched to count as being at rest.
@@ -68,8 +68,9 @@ type deepFinding struct {
 	Advice string `json:"advice,omitempty"`
 
 	tasks []int64
-	// late says that it ran out of its time: all may not be well.
-	late bool
+	// unseen says why not everything was looked at, "" when it was. All may then
+	// not be well.
+	unseen string
 }
 
 // adviceLate goes with what ran out of its time.
@@ -89,7 +90,7 @@ func (f *deepFinding) broke(taskID int64, format string, args ...any) {
 }
 
 // deep checks the promises about the data and reports whether one is broken, or
-// could not be checked in its time. As JSON it prints the other checks, too.
+// could not be looked at whole. As JSON it prints the other checks, too.
 func (d *doctor) deep(ctx context.Context, a *app, o deepOptions, checks []toldCheck) (broken bool, err error) {
 	if o.grace <= 0 {
 		o.grace = store.NoGrace
@@ -97,6 +98,9 @@ func (d *doctor) deep(ctx context.Context, a *app, o deepOptions, checks []toldC
 	var findings []deepFinding
 	for _, look := range []func(context.Context, *app, deepOptions) ([]deepFinding, error){d.deepData, d.deepRuns, d.deepFiles} {
 		more, err := look(ctx, a, o)
+		if err == nil {
+			err = ctx.Err() // no part is away when somebody ends the command
+		}
 		if err != nil {
 			return false, err
 		}
@@ -108,7 +112,7 @@ func (d *doctor) deep(ctx context.Context, a *app, o deepOptions, checks []toldC
 	if o.json {
 		err = printJSON(a.out, map[string]any{"checks": checks, "promises": findings})
 	}
-	return slices.ContainsFunc(findings, func(f deepFinding) bool { return f.Verdict == failure || f.late }), err
+	return slices.ContainsFunc(findings, func(f deepFinding) bool { return f.Verdict == failure || f.unseen != "" }), err
 }
 
 func (d *doctor) deepData(ctx context.Context, a *app, o deepOptions) ([]deepFinding, error) {
@@ -127,7 +131,10 @@ func (d *doctor) deepData(ctx context.Context, a *app, o deepOptions) ([]deepFin
 	}
 	out := make([]deepFinding, len(found))
 	for i, f := range found {
-		out[i] = deepFinding{Name: f.Name, Promise: f.Promise, Says: f.Says, Verdict: fine, Total: f.Total, Heal: f.Heal, Advice: f.Advice, late: f.Late}
+		out[i] = deepFinding{Name: f.Name, Promise: f.Promise, Says: f.Says, Verdict: fine, Total: f.Total, Heal: f.Heal, Advice: f.Advice}
+		if f.Late {
+			out[i].unseen = adviceLate
+		}
 		switch {
 		case f.Total > 0:
 			out[i].Verdict = failure
@@ -151,8 +158,8 @@ func (f *deepFinding) complete() {
 	if f.Verdict != failure {
 		f.Heal, f.Advice = "", ""
 	}
-	if f.late {
-		f.Advice = strings.TrimPrefix(f.Advice+"; "+adviceLate, "; ")
+	if f.unseen != "" {
+		f.Advice = strings.TrimPrefix(f.Advice+"; "+f.unseen, "; ")
 	}
 	ids := make([]string, len(f.tasks))
 	for i, id := range f.tasks {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/taskloom/taskloom/internal/blob"
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -26,7 +27,8 @@ const (
 )
 
 // deepFiles checks promise I8 in the object store: what rows refer to is there,
-// and nothing else stays.
+// and nothing else stays. What fails on the way is told in the findings that it
+// costs.
 func (d *doctor) deepFiles(ctx context.Context, _ *app, o deepOptions) ([]deepFinding, error) {
 	there := deepFinding{
 		Name: "files-there", Promise: "I8", Says: "every file that a row refers to is in the object store, with its size", Verdict: fine,
@@ -46,16 +48,20 @@ func (d *doctor) deepFiles(ctx context.Context, _ *app, o deepOptions) ([]deepFi
 		}
 		return []deepFinding{there, whole, orphans}, nil
 	}
-	if err := d.compareFiles(ctx, o, &there, &whole); err != nil {
-		return nil, err
-	}
-	if err := d.findOrphans(ctx, &orphans, time.Now().Add(-orphanAfter)); err != nil {
-		return nil, err
-	}
+	cutShort(d.compareFiles(ctx, o, &there, &whole), &there, &whole)
+	cutShort(d.findOrphans(ctx, &orphans, time.Now().Add(-orphanAfter)), &orphans)
 	for _, f := range []*deepFinding{&there, &whole, &orphans} {
 		f.complete()
 	}
 	return []deepFinding{there, whole, orphans}, nil
+}
+
+// comparing is the comparison of rows with their objects under way.
+type comparing struct {
+	*doctor
+
+	there, whole *deepFinding
+	mu           sync.Mutex // of both
 }
 
 // compareFiles asks for every object, and reads some of them, spread evenly.
@@ -64,17 +70,8 @@ func (d *doctor) compareFiles(ctx context.Context, o deepOptions, there, whole *
 	if err != nil {
 		return err
 	}
-	every := int64(1)
-	if o.files >= 0 {
-		every = all/int64(max(o.files, 1)) + 1
-	}
-	var mu sync.Mutex
-	broke := func(f *deepFinding, format string, args ...any) {
-		mu.Lock()
-		defer mu.Unlock()
-		f.broke(0, format, args...)
-	}
-	n := int64(0)
+	c := &comparing{doctor: d, there: there, whole: whole}
+	n, every := int64(0), readEvery(all, o.files)
 	for _, peoples := range []bool{false, true} {
 		for after := uuid.Nil; ; {
 			page, err := d.store.ReferencedFiles(ctx, peoples, after, filesPage)
@@ -86,7 +83,7 @@ func (d *doctor) compareFiles(ctx context.Context, o deepOptions, there, whole *
 			for _, f := range page {
 				n++
 				read := o.files != 0 && n%every == 0
-				g.Go(func() error { return d.compareFile(gctx, f, read, there, whole, broke) })
+				g.Go(func() error { return c.file(gctx, peoples, f, read) })
 			}
 			if err := g.Wait(); err != nil {
 				return err
@@ -100,34 +97,59 @@ func (d *doctor) compareFiles(ctx context.Context, o deepOptions, there, whole *
 	return nil
 }
 
-func (d *doctor) compareFile(
-	ctx context.Context, f store.File, read bool, there, whole *deepFinding, broke func(*deepFinding, string, ...any),
-) error {
-	is, err := d.objects.Head(ctx, f.Key)
+// readEvery is how many objects there are for each that is read, so that no more
+// than so many of all are; 1 when files is negative.
+func readEvery(all int64, files int) int64 {
+	if files < 0 {
+		return 1
+	}
+	n := int64(max(files, 1))
+	return max(1, (all+n-1)/n)
+}
+
+// file compares one row with its object.
+func (c *comparing) file(ctx context.Context, peoples bool, f store.File, read bool) error {
+	is, err := c.objects.Head(ctx, f.Key)
+	sum := f.SHA256
+	if err == nil && is.Size == f.Size && read {
+		sum, err = c.sum(ctx, f.Key, is)
+	}
 	switch {
 	case fault.Is(err, fault.NotFound):
-		broke(there, "file %s of organization %d: nothing is at %s", f.ID, f.OrgID, f.Key)
-		return nil
+		return c.broke(ctx, c.there, peoples, f, "nothing is at "+f.Key)
 	case err != nil:
-		return fmt.Errorf("look at file %s: %w", f.ID, err)
+		return &partError{"the object store, asked for " + f.Key + ",", err}
 	case is.Size != f.Size:
-		broke(there, "file %s of organization %d: %s has %d bytes, not %d", f.ID, f.OrgID, f.Key, is.Size, f.Size)
-		return nil
-	case !read:
-		return nil
+		return c.broke(ctx, c.there, peoples, f, fmt.Sprintf("%s has %d bytes, not %d", f.Key, is.Size, f.Size))
+	case sum != f.SHA256:
+		return c.broke(ctx, c.whole, peoples, f, fmt.Sprintf("%s has the sha256 %s, not %s", f.Key, sum, f.SHA256))
 	}
-	in, err := d.objects.Reader(ctx, f.Key, is).Stream(0, is.Size)
+	return nil
+}
+
+// sum reads an object whole and returns its sha256.
+func (c *comparing) sum(ctx context.Context, key string, is blob.Object) (string, error) {
+	in, err := c.objects.Reader(ctx, key, is).Stream(0, is.Size)
 	if err != nil {
-		return fmt.Errorf("read file %s: %w", f.ID, err)
+		return "", err
 	}
 	defer in.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, in); err != nil {
-		return fmt.Errorf("read file %s: %w", f.ID, err)
+	_, err = io.Copy(sum, in)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// broke notes a file whose object is not as its row says, unless the row was
+// given up since it was read: the sweep, which is at work meanwhile, then has
+// deleted the object.
+func (c *comparing) broke(ctx context.Context, in *deepFinding, peoples bool, f store.File, what string) error {
+	still, err := c.store.StillReferenced(ctx, peoples, f)
+	if err != nil || !still {
+		return err
 	}
-	if have := hex.EncodeToString(sum.Sum(nil)); have != f.SHA256 {
-		broke(whole, "file %s of organization %d: %s has the sha256 %s, not %s", f.ID, f.OrgID, f.Key, have, f.SHA256)
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	in.broke(0, "file %s of organization %d: %s", f.ID, f.OrgID, what)
 	return nil
 }
 
@@ -135,8 +157,11 @@ func (d *doctor) compareFile(
 func (d *doctor) findOrphans(ctx context.Context, orphans *deepFinding, before time.Time) error {
 	for after := ""; ; {
 		page, err := d.objects.ListObjects(ctx, "org/", after)
-		if err != nil || len(page) == 0 {
-			return err
+		if err != nil {
+			return &partError{"the object store, asked what is in it,", err}
+		}
+		if len(page) == 0 {
+			return nil
 		}
 		var old []string
 		for _, o := range page {

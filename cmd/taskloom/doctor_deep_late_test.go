@@ -31,7 +31,7 @@ func TestWhatRunsOutOfTimeIsSkipped(t *testing.T) {
 	require.Contains(t, section(t, out.String(), "node-summary"), "ok  ")
 	release()
 
-	words := sicknesses["node-summary"].make(w)
+	words := sicknesses["node-summary"][0].make(w)
 	w.lock("count_changes")
 	got := w.deep("--patience", lockedFor.String())
 	require.Equal(t, 1, got.code)
@@ -63,10 +63,10 @@ func TestWhatWasFoundInTimeIsTold(t *testing.T) {
 		heal, advice string
 	}{
 		"in time":       {deepFinding{Verdict: fine, Heal: "x ID"}, "", ""},
-		"late":          {deepFinding{Verdict: skipped, Heal: "x ID", late: true}, "", adviceLate},
+		"late":          {deepFinding{Verdict: skipped, Heal: "x ID", unseen: adviceLate}, "", adviceLate},
 		"broken":        {deepFinding{Verdict: failure, Heal: "x ID", tasks: []int64{7, 8}}, "x 7,8", ""},
-		"broken, late":  {deepFinding{Verdict: failure, Heal: "x ID", tasks: []int64{7}, late: true}, "x 7", adviceLate},
-		"advised, late": {deepFinding{Verdict: failure, Advice: "ask", late: true}, "", "ask; " + adviceLate},
+		"broken, late":  {deepFinding{Verdict: failure, Heal: "x ID", tasks: []int64{7}, unseen: adviceLate}, "x 7", adviceLate},
+		"advised, late": {deepFinding{Verdict: failure, Advice: "ask", unseen: adviceLate}, "", "ask; " + adviceLate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,14 +16,25 @@ var auditInvariants = []Invariant{
 	},
 	{
 		Name: "members-audited", Promise: "I12", Advice: adviceAudit + "; remove who does not belong: taskloom user remove",
-		Says:  "every membership has an audit row that made it, and one that ended has a row of that",
+		// Rows are in the order in which memberships changed, by their ids: each
+		// change holds the membership until its row is there. A removal and its row have the
+		// same time.
+		Says:  "every membership has an audit row that made it, again after each removal, and one that ended has a row of that",
 		scope: ofPeople,
-		sql: `SELECT NULL::bigint, 'user ' || m.user_id || ' in organization ' || m.org_id || ': no row says who let them in' FROM org_members m
-			WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.org_id = m.org_id AND a.action = 'member.set' AND a.object = 'user/' || m.user_id)
-				AND NOT EXISTS (SELECT FROM audit_log a WHERE a.org_id = m.org_id AND a.action = 'invite.accept' AND a.actor = m.user_id)
-			UNION ALL SELECT NULL, 'user ' || m.user_id || ' in organization ' || m.org_id || ': no row says who removed them' FROM org_members m
-			WHERE m.removed_at IS NOT NULL AND NOT EXISTS (
-				SELECT FROM audit_log a WHERE a.org_id = m.org_id AND a.action = 'user.remove' AND a.object = 'user/' || m.user_id)`,
+		sql: `WITH let_in AS (
+				SELECT org_id, object, max(id) AS id FROM audit_log WHERE action = 'member.set' GROUP BY org_id, object
+				UNION ALL SELECT org_id, 'user/' || actor, max(id) FROM audit_log WHERE action = 'invite.accept' GROUP BY org_id, actor
+			), removed AS (
+				SELECT org_id, object, max(id) AS id, max(created_at) AS at FROM audit_log WHERE action = 'user.remove' GROUP BY org_id, object
+			), m AS (
+				SELECT m.*, r.id AS removal, r.at AS removal_at FROM org_members m
+				LEFT JOIN removed r ON r.org_id = m.org_id AND r.object = 'user/' || m.user_id
+			)
+			SELECT NULL::bigint, 'user ' || m.user_id || ' in organization ' || m.org_id || ': no row says who let them in' FROM m
+			WHERE NOT EXISTS (SELECT FROM let_in l WHERE l.org_id = m.org_id AND l.object = 'user/' || m.user_id
+				AND (m.removed_at IS NOT NULL OR m.removal IS NULL OR l.id > m.removal))
+			UNION ALL SELECT NULL, 'user ' || m.user_id || ' in organization ' || m.org_id || ': no row says who removed them' FROM m
+			WHERE m.removed_at IS NOT NULL AND (m.removal IS NULL OR m.removal_at < m.removed_at)`,
 	},
 	{
 		Name: "publishes-audited", Promise: "I12", Advice: adviceAudit,
@@ -41,13 +52,22 @@ var auditInvariants = []Invariant{
 	},
 	{
 		Name: "acts-audited", Promise: "I12", Advice: adviceAudit,
-		Says:  "every priority, cancelled upload and invite has an audit row of who set, cancelled or made it",
+		Says:  "every priority is what the last audit row about it says, and every upload that a person cancelled, and every invite, has a row of who did it",
 		scope: ofPeople,
-		sql: `SELECT t.id, 'task ' || t.id || ': priority ' || t.priority || ', but no row says who set it' FROM tasks t
-			WHERE t.priority <> 0 AND NOT EXISTS (
-				SELECT FROM audit_log a WHERE a.org_id = t.org_id AND a.action = 'task.priority' AND a.object = 'task/' || t.id)
-			UNION ALL SELECT NULL, 'upload ' || u.id || ': cancelled by user ' || u.cancel_by || ', but no row says so' FROM uploads u
-			WHERE u.cancel_by IS NOT NULL AND NOT EXISTS (
+		// What was withdrawn before it was confirmed has no cancel_by. What expired, or
+		// whose run an operator cancelled in Temporal, nobody cancelled here.
+		sql: `WITH told AS (
+				SELECT DISTINCT ON (a.org_id, a.object) a.org_id, a.detail->>'to' AS priority,
+					CASE WHEN a.object ~ '^task/[0-9]{1,18}$' THEN substr(a.object, 6)::bigint END AS task_id
+				FROM audit_log a WHERE a.action = 'task.priority' ORDER BY a.org_id, a.object, a.id DESC
+			)
+			SELECT t.id, 'task ' || t.id || ': priority ' || t.priority || ', but ' || coalesce('the last row says ' || l.priority, 'no row says who set it')
+			FROM tasks t LEFT JOIN told l ON l.org_id = t.org_id AND l.task_id = t.id
+			WHERE t.priority <> 0 AND l.priority IS DISTINCT FROM t.priority::text
+			UNION ALL SELECT t.id, 'task ' || t.id || ': priority 0, but the last row says ' || l.priority
+			FROM told l JOIN tasks t ON t.org_id = l.org_id AND t.id = l.task_id WHERE t.priority = 0 AND l.priority <> '0'
+			UNION ALL SELECT NULL, 'upload ' || u.id || ': cancelled' || coalesce(' by user ' || u.cancel_by, '') || ', but no row says so' FROM uploads u
+			WHERE (u.cancel_by IS NOT NULL OR u.reason = '` + UploadWithdrawn + `') AND NOT EXISTS (
 				SELECT FROM audit_log a WHERE a.org_id = u.org_id AND a.action = 'upload.cancel' AND a.object = 'upload/' || u.id)
 			UNION ALL SELECT NULL, 'invite ' || i.id || ' of organization ' || i.org_id || ': no row says who made it' FROM invites i
 			WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.org_id = i.org_id AND a.action = 'invite.create' AND a.object = 'invite/' || i.id)`,

@@ -44,7 +44,7 @@ type CheckOptions struct {
 	// asked of it; CheckGrace when 0, NoGrace for none.
 	Grace time.Duration
 	// Chunk is how many tasks one snapshot covers, CheckChunk when 0; Pause is
-	// the rest between two.
+	// the rest between two, and between two pages of journals or of uploads.
 	Chunk int
 	Pause time.Duration
 	// NoPeople leaves out what is about people and their rights, NoJournal the
@@ -72,10 +72,11 @@ type Finding struct {
 	Late bool
 }
 
-// Check looks for broken promises. It never blocks anybody: it takes no locks,
-// and reads a chunk of tasks at a time, each in a short read-only snapshot of
-// its own, so that it neither holds vacuum up nor needs memory that grows with
-// the database. What is a sum over all tasks takes one longer snapshot.
+// Check looks for broken promises. It blocks nobody: it locks no rows, and reads
+// a chunk of tasks at a time, each in a short read-only snapshot of its own, so
+// that it neither holds vacuum up nor needs memory that grows with the database.
+// What is a sum over all tasks takes one longer snapshot. Only a change of the
+// schema waits for a snapshot's end, as for that of any statement.
 func (s *Store) Check(ctx context.Context, o CheckOptions) ([]Finding, error) {
 	c := check{store: s, CheckOptions: o, at: map[string]*Finding{}}
 	if c.Chunk <= 0 {
@@ -162,6 +163,9 @@ func (c *check) uploads(ctx context.Context) error {
 			return err
 		}
 		if err := c.ask(ctx, wholeTimeout, asked, after, last); err != nil || last == uuid.Max {
+			return err
+		}
+		if err := pause(ctx, c.Pause); err != nil {
 			return err
 		}
 		after = last

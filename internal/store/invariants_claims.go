@@ -30,7 +30,7 @@ var claimInvariants = []Invariant{
 	{
 		Name: "claim-id-once", Promise: "I2", Advice: adviceIncident,
 		Says: "a claim id was given out once",
-		sql: `SELECT task_id, 'task ' || task_id || ' claim ' || claim_id || ': given out ' || count(*) || ' times'
+		sql: `SELECT task_id, 'task ' || task_id || ' claim ' || coalesce(claim_id::text, '-') || ': given out ' || count(*) || ' times'
 			FROM task_events WHERE task_id > $1 AND task_id <= $2 AND kind = 'claim' GROUP BY task_id, claim_id HAVING count(*) > 1`,
 	},
 	{
@@ -47,7 +47,7 @@ var claimInvariants = []Invariant{
 				' under claim ' || s.claim_id || ', which did not hold the node then'
 			FROM submissions s WHERE s.task_id > $1 AND s.task_id <= $2 AND NOT EXISTS (
 				SELECT FROM task_events c WHERE c.task_id = s.task_id AND c.kind = 'claim' AND c.claim_id = s.claim_id
-					AND c.actor = s.author AND c.node_key = s.node_key AND c.seq < s.seq
+					AND c.actor = s.author AND c.node_key = s.node_key AND c.iteration = s.iteration AND c.seq < s.seq
 					AND NOT EXISTS (SELECT FROM task_events x WHERE x.task_id = c.task_id AND x.node_key = c.node_key
 						AND x.seq > c.seq AND x.seq < s.seq))`,
 	},
@@ -57,10 +57,12 @@ var claimInvariants = []Invariant{
 		sql: `SELECT s.task_id, 'task ' || s.task_id || ' node ' || s.node_key || ' round ' || s.iteration || ': claim ' || s.claim_id ||
 				' handed in, but event ' || s.seq || ' does not say so'
 			FROM submissions s WHERE s.task_id > $1 AND s.task_id <= $2 AND NOT EXISTS (
-				SELECT FROM task_events e WHERE e.task_id = s.task_id AND e.seq = s.seq AND e.kind IN ('submit', 'review') AND e.claim_id = s.claim_id)
-			UNION ALL SELECT e.task_id, 'task ' || e.task_id || ' event ' || e.seq || ': ' || e.kind || ' under claim ' || e.claim_id || ', but nothing is there'
+				SELECT FROM task_events e WHERE e.task_id = s.task_id AND e.seq = s.seq AND e.kind IN ('submit', 'review')
+					AND e.claim_id = s.claim_id AND e.node_key = s.node_key AND e.iteration = s.iteration AND e.actor = s.author)
+			UNION ALL SELECT e.task_id, 'task ' || e.task_id || ' event ' || e.seq || ': ' || e.kind || ' under claim ' ||
+				coalesce(e.claim_id::text, '-') || ', but nothing is there'
 			FROM task_events e WHERE e.task_id > $1 AND e.task_id <= $2 AND e.kind IN ('submit', 'review')
-				AND NOT EXISTS (SELECT FROM submissions s WHERE s.claim_id = e.claim_id)`,
+				AND NOT EXISTS (SELECT FROM submissions s WHERE s.claim_id = e.claim_id AND s.task_id = e.task_id AND s.seq = e.seq)`,
 	},
 	{
 		Name: "nothing-done-twice", Promise: "I2", Heal: healTask,

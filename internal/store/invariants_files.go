@@ -21,6 +21,18 @@ func (s *Store) ReferencedFiles(ctx context.Context, peoples bool, after uuid.UU
 	return out, translate(err)
 }
 
+// StillReferenced reports whether a row that ReferencedFiles returned is still
+// there and names the same object. One that was given up since needs none: a sweep
+// gives it up before it deletes the object.
+func (s *Store) StillReferenced(ctx context.Context, peoples bool, f File) (still bool, err error) {
+	sql := `SELECT EXISTS (SELECT FROM files WHERE id = $1 AND org_id = $2 AND object_key = $3)`
+	if peoples {
+		sql = `SELECT EXISTS (SELECT FROM task_files WHERE id = $1 AND org_id = $2 AND object_key = $3 AND completed_at IS NOT NULL)`
+	}
+	err = s.pool.QueryRow(ctx, sql, f.ID, f.OrgID, f.Key).Scan(&still)
+	return still, translate(err)
+}
+
 // CountReferencedFiles says how many files ReferencedFiles returns in all.
 func (s *Store) CountReferencedFiles(ctx context.Context) (n int64, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM files) + (SELECT count(*) FROM task_files WHERE completed_at IS NOT NULL)`).Scan(&n)

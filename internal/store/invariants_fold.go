@@ -24,14 +24,14 @@ var foldInvariants = []Invariant{
 	},
 	{
 		Name: "claim-alone", Promise: "I2", Advice: adviceIncident, scope: ofJournal,
-		Says: "nobody was given a node that somebody else held, before its lease was over",
+		Says: "nobody lost a node that they held before its lease was over, neither to somebody else nor as expired",
 	},
 }
 
 // CheckJournal folds the journals of tasks after the id and compares the
 // outcome with the tasks' rows: what the journal says must be what is there.
 // Tasks with events that are still to be applied are not compared. It reads at
-// most limit tasks, takes no locks, and returns the last id that it read, 0 at
+// most limit tasks, locks no rows, and returns the last id that it read, 0 at
 // the end.
 func (s *Store) CheckJournal(ctx context.Context, after int64, limit int) ([]Violation, int64, error) {
 	var out []Violation
@@ -56,7 +56,10 @@ func (c *check) fold(ctx context.Context, after, last int64) error {
 		if c.late(err, ofJournal) {
 			return nil
 		}
-		if err != nil || n < journalsAtOnce {
+		if err != nil || n < journalsAtOnce || read == last {
+			return err
+		}
+		if err := pause(ctx, c.Pause); err != nil {
 			return err
 		}
 		after = read
@@ -173,13 +176,8 @@ func (w *written) check(g pipeline.Graph, tell func(Violation)) {
 			wrong("rows-follow-journal", ": %s; ask with that version", pipeline.Unknown(e.Event))
 			return
 		}
-		if e.Kind == pipeline.EventClaim {
-			// What the state calls claimed the rows called claimed, too: only a
-			// later event could have changed either.
-			if n, ok := st.Node(e.Node); ok && n.Status == task.NodeClaimed && n.Claim != e.Claim && e.at.Before(n.LeaseEnds) {
-				wrong("claim-alone", " node %s: event %d gave it to user %d as claim %s, while claim %s held it until %s",
-					e.Node, e.Seq, e.Actor, e.Claim, n.Claim, n.LeaseEnds.Format(time.RFC3339))
-			}
+		if how := early(st, e); how != "" {
+			wrong("claim-alone", " node %s: event %d %s", e.Node, e.Seq, how)
 		}
 		st, _ = pipeline.Step(g, st, e.Event)
 	}
@@ -204,6 +202,27 @@ func (w *written) check(g pipeline.Graph, tell func(Violation)) {
 	}
 }
 
+// early says how an event took a node from who held it before the lease was over,
+// "" when it did not. The lease is that of the claim's own event: extensions are in
+// no journal, and only lengthen it. Who ends a claim otherwise, its holder, an admin
+// or a time limit, has other kinds of events.
+func early(st pipeline.State, e journaled) string {
+	// What the state calls claimed the rows called claimed, too: only a later
+	// event could have changed either.
+	n, ok := st.Node(e.Node)
+	if !ok || n.Status != task.NodeClaimed || !e.at.Before(n.LeaseEnds) {
+		return ""
+	}
+	held := fmt.Sprintf("claim %s held it until %s", n.Claim, n.LeaseEnds.Format(time.RFC3339))
+	switch {
+	case e.Kind == pipeline.EventClaim && e.Claim != n.Claim:
+		return fmt.Sprintf("gave it to user %d as claim %s, while %s", e.Actor, e.Claim, held)
+	case e.Kind == pipeline.EventExpire:
+		return "called it expired, while " + held
+	}
+	return ""
+}
+
 func told(n pipeline.NodeState) string {
 	s := fmt.Sprintf("%s round %d", n.Status, n.Iteration)
 	if n.Claim != "" {
@@ -211,6 +230,9 @@ func told(n pipeline.NodeState) string {
 	}
 	if n.Actor != 0 {
 		s += fmt.Sprintf(" by user %d", n.Actor)
+	}
+	if r := decisive(n); r != "" {
+		s += ", " + r
 	}
 	return s
 }
@@ -226,11 +248,24 @@ func flagged(s task.Status, held, touched bool) string {
 	return out
 }
 
+// decisive is a node's reason where what follows depends on it: whether a node
+// that is na fell away or was skipped for good, and how far the automation has come
+// of one that is closed. Elsewhere it is words for people.
+func decisive(n pipeline.NodeState) string {
+	skipped := n.Status == task.NodeNA && n.Reason == pipeline.ReasonSkipped
+	closed := n.Status == task.NodePending || n.Status == task.NodeDeferred || n.Status == task.NodeNA
+	automation := closed && (n.Reason == pipeline.ReasonPrepared || n.Reason == pipeline.ReasonAutomation)
+	if skipped || automation {
+		return n.Reason
+	}
+	return ""
+}
+
 // sameNode compares what the journal decides; clocks and reservations that
 // ran out are the rows' own.
 func sameNode(a, b pipeline.NodeState) bool {
 	for _, n := range []*pipeline.NodeState{&a, &b} {
-		n.LeaseEnds, n.SLAEnds, n.ReservedFor, n.Reason = time.Time{}, time.Time{}, 0, ""
+		n.LeaseEnds, n.SLAEnds, n.ReservedFor, n.Reason = time.Time{}, time.Time{}, 0, decisive(*n)
 		if len(n.Skipped) == 0 {
 			n.Skipped = nil
 		}

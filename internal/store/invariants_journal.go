@@ -8,8 +8,9 @@ const atRest = `t.applied_seq = t.seq AND t.updated_at <= now() - $3::interval`
 // adds up.
 var journalInvariants = []Invariant{
 	{
-		Name: "journal-gap-free", Promise: "I3", Advice: adviceRestore,
-		Says: "the journal of a task has no gap and no double",
+		Name: "journal-gap-free", Promise: "I3",
+		Advice: adviceRestore + "; of a task that is behind a journal without a gap: taskloom repair task --task ID --apply",
+		Says:   "the journal of a task has no gap and no double",
 		sql: `SELECT t.id, 'task ' || t.id || ': ' || coalesce(e.n, 0) || ' events, numbered ' || coalesce(e.first::text, '-') || ' to ' ||
 				coalesce(e.last::text, '-') || '; the task is at ' || t.seq
 			FROM tasks t LEFT JOIN (SELECT task_id, count(*) AS n, min(seq) AS first, max(seq) AS last FROM task_events

@@ -18,8 +18,8 @@ func TestWhatRunsOutOfTimeCostsNoOtherFinding(t *testing.T) {
 	t.Parallel()
 	for table, late := range map[string][]string{
 		"count_changes": {"kept-counts"},
-		"upload_rows":   {"row-made-task", "task-of-one-row", "upload-counts"},
-		"uploads":       {"row-made-task", "upload-counts", "tenant-of-file"},
+		"upload_rows":   {"row-made-task", "task-of-one-row", "upload-rows", "upload-counts"},
+		"uploads":       {"row-made-task", "upload-rows", "upload-counts", "tenant-of-file"},
 		"drafts":        {"nothing-without-task", "tenant-of-parts", "tenant-of-worker"},
 		// A definition is what journals are folded by.
 		"pipeline_versions": {"tenant-of-task", "rows-follow-journal", "claim-alone"},

@@ -16,7 +16,8 @@ var tenantInvariants = []Invariant{
 	{
 		Name: "tenant-of-parts", Promise: "I11", Advice: adviceTenants,
 		Says: "nodes, submissions, drafts and files of a task belong to the task's organization",
-		sql: `SELECT t.id, 'task ' || t.id || ' of organization ' || t.org_id || ': ' || x.what || ' is of organization ' || x.org_id
+		sql: `SELECT t.id, 'task ' || t.id || ' of organization ' || t.org_id || ': ' || x.what || ' is of organization ' || x.org_id ||
+				CASE WHEN x.pipeline_id <> t.pipeline_id THEN ' and pipeline ' || x.pipeline_id || ', not ' || t.pipeline_id ELSE '' END
 			FROM tasks t JOIN (
 				SELECT task_id, org_id, 'node ' || key AS what, pipeline_id FROM task_nodes WHERE task_id > $1 AND task_id <= $2
 				UNION ALL SELECT task_id, org_id, 'submission under claim ' || claim_id, NULL FROM submissions WHERE task_id > $1 AND task_id <= $2

@@ -1,5 +1,10 @@
 package store
 
+// rowsOfUploads counts the rows of the uploads with $1 < id <= $2, by their state.
+const rowsOfUploads = `(SELECT upload_id, count(*) AS n, count(*) FILTER (WHERE status = 'created') AS created,
+		count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'waiting') AS waiting
+	FROM upload_rows WHERE upload_id > $1 AND upload_id <= $2 GROUP BY upload_id)`
+
 // uploadInvariants are promise I5: at most one task for each row of an upload
 // and of a creation under an Idempotency-Key, and counts that are those of the
 // rows.
@@ -14,24 +19,37 @@ var uploadInvariants = []Invariant{
 				SELECT FROM tasks t WHERE t.id = r.task_id AND t.org_id = u.org_id AND t.pipeline_id = u.pipeline_id)`,
 	},
 	{
+		// The duplicates come first, and words are made of those alone: rows are as many as tasks.
 		Name: "task-of-one-row", Promise: "I5", Advice: adviceIncident,
 		Says:  "a task came from at most one row of one upload",
 		scope: ofWhole,
 		sql: `SELECT task_id, 'task ' || task_id || ': made by ' || string_agg('upload ' || upload_id || ' row ' || row_index, ' and ')
-			FROM upload_rows WHERE task_id IS NOT NULL GROUP BY task_id HAVING count(*) > 1`,
+			FROM upload_rows WHERE task_id IN (
+				SELECT task_id FROM upload_rows WHERE task_id IS NOT NULL GROUP BY task_id HAVING count(*) > 1)
+			GROUP BY task_id`,
 	},
 	{
+		// From the look into an archive on no row comes or goes, whatever becomes of the upload.
+		Name: "upload-rows", Promise: "I5", Advice: adviceRestore + "; rows that never had their turn can be sent in a new upload",
+		Says:  "an upload has as many rows as were found in it, and of one that is completed none waits",
+		scope: ofUploads,
+		sql: `SELECT NULL::bigint, 'upload ' || u.id || ' (' || u.status || '): ' || coalesce(r.n, 0) || ' of ' || u.rows_total || ' rows are there, ' ||
+				coalesce(r.waiting, 0) || ' wait'
+			FROM uploads u LEFT JOIN ` + rowsOfUploads + ` r ON r.upload_id = u.id
+			WHERE u.id > $1 AND u.id <= $2 AND u.inspected_at IS NOT NULL
+				AND (coalesce(r.n, 0) <> u.rows_total OR u.status = 'completed' AND coalesce(r.waiting, 0) > 0)`,
+	},
+	{
+		// Where rows are missing, the counts are what is left to tell how many there
+		// were: RepairUploads leaves those alone, and upload-rows names them.
 		Name: "upload-counts", Promise: "I5", Heal: "taskloom repair uploads --apply",
-		Says:  "success and errors of an upload are those of its rows, and of one that is completed all rows are done",
+		Says:  "success and errors of an upload whose rows are all there are those of its rows",
 		scope: ofUploads,
 		sql: `SELECT NULL::bigint, 'upload ' || u.id || ' (' || u.status || '): ' || u.success_count || ' created, ' || u.error_count || ' failed of ' || u.rows_total ||
 				'; its rows say ' || coalesce(r.created, 0) || ', ' || coalesce(r.failed, 0) || ' of ' || coalesce(r.n, 0)
-			FROM uploads u LEFT JOIN (SELECT upload_id, count(*) AS n, count(*) FILTER (WHERE status = 'created') AS created,
-					count(*) FILTER (WHERE status = 'failed') AS failed
-				FROM upload_rows WHERE upload_id > $1 AND upload_id <= $2 GROUP BY upload_id) r ON r.upload_id = u.id
-			WHERE u.id > $1 AND u.id <= $2 AND u.inspected_at IS NOT NULL AND (
-				(u.success_count, u.error_count) IS DISTINCT FROM (coalesce(r.created, 0), coalesce(r.failed, 0))
-				OR u.status = 'completed' AND u.rows_done <> u.rows_total)`,
+			FROM uploads u LEFT JOIN ` + rowsOfUploads + ` r ON r.upload_id = u.id
+			WHERE u.id > $1 AND u.id <= $2 AND u.inspected_at IS NOT NULL AND u.rows_total = coalesce(r.n, 0)
+				AND (u.success_count, u.error_count) IS DISTINCT FROM (coalesce(r.created, 0), coalesce(r.failed, 0))`,
 	},
 	{
 		Name: "key-made-tasks", Promise: "I5", Advice: adviceRestore,

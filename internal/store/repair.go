@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/fault"
 )
 
 // Repaired is one thing that a repair changed, or would change.
@@ -39,6 +41,15 @@ func (s *Store) repair(ctx context.Context, apply bool, fn func(tx pgx.Tx, note 
 // once an hour.
 func (s *Store) RepairCounts(ctx context.Context, apply bool) ([]Repaired, error) {
 	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+		// The lock of checkCounts: what one of the two has corrected and not yet
+		// committed the other would not see, and correct once more.
+		_, err := tx.Exec(ctx, `UPDATE count_checks SET at = now()`)
+		if ranOut(err) {
+			return fault.New(fault.Unavailable, "the reconciler, or another repair, compares the kept counts now; try again in a few minutes").Because(err)
+		}
+		if err != nil {
+			return err
+		}
 		// The difference is read and written in one statement, so in one
 		// snapshot; commands add to the same table meanwhile, and lose nothing.
 		rows, _ := tx.Query(ctx, `INSERT INTO count_changes (pipeline_id, version_id, what, n) `+driftSQL+` RETURNING pipeline_id, version_id, what, n`)
@@ -61,15 +72,17 @@ func (s *Store) RepairCounts(ctx context.Context, apply bool) ([]Repaired, error
 	})
 }
 
-// RepairUploads makes the counts of uploads those of their rows.
+// RepairUploads makes the counts of uploads those of their rows, where these are
+// as many as were found in the archive. Elsewhere rows were lost, or came past the
+// product: which of the two is right only a backup can tell.
 func (s *Store) RepairUploads(ctx context.Context, apply bool) ([]Repaired, error) {
 	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
 		rows, _ := tx.Query(ctx, `UPDATE uploads u SET success_count = r.created, error_count = r.failed, rows_done = r.created + r.failed,
-				rows_total = greatest(u.rows_total, r.n), updated_at = now()
+				updated_at = now()
 			FROM (SELECT u.id, u.org_id, count(r.*) AS n, count(*) FILTER (WHERE r.status = 'created') AS created,
 					count(*) FILTER (WHERE r.status = 'failed') AS failed
 				FROM uploads u LEFT JOIN upload_rows r ON r.upload_id = u.id WHERE u.inspected_at IS NOT NULL GROUP BY u.id) r
-			WHERE u.id = r.id AND (u.success_count, u.error_count) IS DISTINCT FROM (r.created, r.failed)
+			WHERE u.id = r.id AND u.rows_total = r.n AND (u.success_count, u.error_count) IS DISTINCT FROM (r.created, r.failed)
 			RETURNING u.id::text, u.org_id, u.success_count, u.error_count`)
 		type fixed struct {
 			ID              string

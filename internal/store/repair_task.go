@@ -101,7 +101,8 @@ func (t *lockedTask) rewrite(
 		return changed, err
 	}
 	was := flagged(t.Status, t.Held, t.Touched)
-	t.AppliedSeq, t.Held, t.Touched, t.Status = st.Seq, st.Held, st.Touched, st.Status()
+	// The journal may be ahead of the task, never behind it.
+	t.Seq, t.AppliedSeq, t.Held, t.Touched, t.Status = st.Seq, st.Seq, st.Held, st.Touched, st.Status()
 	if _, err := tx.Exec(ctx, `UPDATE tasks SET seq = $2, touched = $3 WHERE id = $1`, t.ID, t.Seq, t.Touched); err != nil {
 		return changed, err
 	}
