@@ -75,6 +75,7 @@ func (r *Run) Play(s Schedule) {
 func (r *Run) together(ctx context.Context, steps []Step) {
 	r.t.Helper()
 	type pending struct {
+		kind  string
 		fault Fault
 		until time.Time
 		heal  func(context.Context) error
@@ -87,13 +88,13 @@ func (r *Run) together(ctx context.Context, steps []Step) {
 		require.True(r.t, ok, "unknown fault %q", s.Kind)
 		f := kind.fault(s)
 		heal := r.inject(ctx, s.Kind, f)
-		broken = append(broken, pending{f, time.Now().Add(time.Duration(s.HoldMS) * time.Millisecond), heal})
+		broken = append(broken, pending{s.Kind, f, time.Now().Add(time.Duration(s.HoldMS) * time.Millisecond), heal})
 		names, calm = append(names, f.Name), calm || s.Calm
 	}
 	slices.SortStableFunc(broken, func(a, b pending) int { return a.until.Compare(b.until) })
 	for _, p := range broken {
 		require.NoError(r.t, r.pause(ctx, time.Until(p.until)))
-		r.heal(ctx, p.fault, p.heal)
+		r.heal(ctx, p.kind, p.fault, p.heal)
 	}
 	r.Recover(ctx, strings.Join(names, " and "), calm, recoverWithin)
 }

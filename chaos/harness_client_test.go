@@ -337,6 +337,21 @@ func (c *client) verdict(ctx context.Context, k *claim, verdict string) error {
 	return err
 }
 
+// extend lets the claim hold for another lease.
+func (c *client) extend(ctx context.Context, k *claim) error {
+	var out struct {
+		LeaseEnds time.Time `json:"lease_expires_at"`
+	}
+	_, err := c.do(ctx, request{
+		Op: k.of(opExtend), method: http.MethodPost, path: claimPath(k.ID, "/extend"), refusals: lost, out: &out,
+		note: func(op *Op) { op.LeaseEnds = out.LeaseEnds.UnixNano() },
+	})
+	if err == nil {
+		k.LeaseEnds = out.LeaseEnds
+	}
+	return err
+}
+
 func (c *client) release(ctx context.Context, k *claim) error {
 	_, err := c.do(ctx, request{Op: k.of(opRelease), method: http.MethodDelete, path: claimPath(k.ID, ""), refusals: lost})
 	return err

@@ -47,8 +47,8 @@ type Fault struct {
 	Hold, Deadline time.Duration
 }
 
-// errMissed says that there was nothing to break: nothing is healed, and the
-// fault does not count.
+// errMissed says that there was nothing to break: the fault does not count. It comes
+// from who breaks, and then nothing is healed, or from who heals.
 var errMissed = errors.New("there was nothing to break")
 
 // The targets of a schedule.
@@ -104,7 +104,7 @@ func halt(ps []*stacktest.Process) func(context.Context) error {
 // goes on as if nothing had happened.
 func ServePaused(target string) Fault {
 	return Fault{Name: "SIGSTOP of serve " + target, Serves: target != targetBoth, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
-		return suspend(chosen(r.Serves, target)), nil
+		return suspend(chosen(r.Serves, target))
 	}}
 }
 
@@ -113,21 +113,24 @@ func WorkerPaused(target string) Fault {
 	return Fault{
 		Name: "SIGSTOP of worker " + target, Serves: true, Starves: target == targetBoth,
 		Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
-			return suspend(chosen(r.Workers, target)), nil
+			return suspend(chosen(r.Workers, target))
 		},
 	}
 }
 
-func suspend(ps []*stacktest.Process) func(context.Context) error {
+func suspend(ps []*stacktest.Process) (heal func(context.Context) error, err error) {
+	err = errMissed // where another fault holds all of them down
 	for _, p := range ps {
-		p.Signal(syscall.SIGSTOP)
+		if p.Signal(syscall.SIGSTOP) {
+			err = nil
+		}
 	}
 	return func(context.Context) error {
 		for _, p := range ps {
 			p.Signal(syscall.SIGCONT)
 		}
 		return nil
-	}
+	}, err
 }
 
 // PartKilled sends SIGKILL to postgres, temporal or s3, which its supervisor
@@ -136,7 +139,9 @@ func PartKilled(part string, sig syscall.Signal) Fault {
 	return Fault{
 		Name: fmt.Sprintf("%s of %s", signalName(sig), part), Serves: part != partPostgres,
 		Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
-			r.Signal(part, sig)
+			if !r.Signal(part, sig) {
+				return nil, errMissed
+			}
 			return nil, nil //nolint:nilnil // its supervisor heals it
 		},
 	}
@@ -267,7 +272,10 @@ func CommitsCut(of string, where pgproxy.Cut, n int) Fault {
 		p := r.proxyOf(of)
 		p.CutNext(where, n)
 		return func(context.Context) error {
-			p.CutNext(pgproxy.None, 0)
+			defer p.CutNext(pgproxy.None, 0)
+			if p.Pending() == n {
+				return errMissed // nobody committed
+			}
 			return nil
 		}, nil
 	}}

@@ -32,6 +32,7 @@ const (
 	opSubmit  = "submit"
 	opReview  = "review"
 	opRelease = "release"
+	opExtend  = "extend"
 )
 
 // Op is one call as its client saw it. A call that is repeated is one Op each
@@ -52,7 +53,7 @@ type Op struct {
 	Task      int64  `json:"task,omitempty"`
 	Node      string `json:"node,omitempty"`
 	Iteration int    `json:"iteration,omitempty"`
-	// LeaseEnds is of a claim that was given, Unix time in nanoseconds.
+	// LeaseEnds is of a claim that was given or extended, Unix time in nanoseconds.
 	LeaseEnds int64 `json:"lease_ends,omitempty"`
 	// Key is the Idempotency-Key of a create. Tasks are the ids that came back: of
 	// what was created, or of those whose priority was set.

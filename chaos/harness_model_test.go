@@ -24,11 +24,11 @@ type nodeState struct {
 
 // nodeCall is a call on a node.
 type nodeCall struct {
-	kind    string // opClaim, opDraft, opSubmit (verdicts too), opRelease
+	kind    string // opClaim, opExtend, opDraft, opSubmit (verdicts too), opRelease
 	claim   string
 	outcome Outcome
 	// at and leaseEnds are of a claim: when the database gave it, and until
-	// when it holds, both by the database's clock.
+	// when it holds, both by the database's clock. An extension has leaseEnds.
 	at, leaseEnds int64
 	// ended is when the client had the answer.
 	ended int64
@@ -53,6 +53,14 @@ func (s nodeState) step(c nodeCall) []nodeState {
 			return nil
 		}
 		return []nodeState{{holder: c.claim, leaseEnds: c.leaseEnds}}
+	case opExtend: // one of unknown outcome is left out: that only lets more be right
+		switch {
+		case c.outcome == OK && held:
+			return []nodeState{{holder: s.holder, leaseEnds: max(s.leaseEnds, c.leaseEnds)}}
+		case c.outcome == OK, held && !lapsed:
+			return nil
+		}
+		return same
 	case opDraft: // only those that were saved
 		if !held {
 			return nil
@@ -115,6 +123,11 @@ func histories(ops, ghosts []Op, lease time.Duration) map[round][]porcupine.Oper
 				continue
 			}
 			c.leaseEnds, c.at = op.LeaseEnds, op.LeaseEnds-int64(lease)
+		case opExtend:
+			if op.Outcome == Unknown {
+				continue
+			}
+			c.leaseEnds = op.LeaseEnds
 		case opDraft:
 			if op.Outcome != OK {
 				continue

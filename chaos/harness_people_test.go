@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // person works through the queue until the run lets them go home.
@@ -85,6 +88,11 @@ func (p *person) next(ctx context.Context) (*claim, error) {
 // handle does one piece of work, or does not.
 func (p *person) handle(ctx context.Context, k *claim, home <-chan struct{}) error {
 	quick := closed(home)
+	if !quick && p.chance(p.load.Extend) {
+		if err := p.extend(ctx, k); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !quick && p.chance(p.load.Abandon):
 		return nil
@@ -121,6 +129,10 @@ func (p *person) contribute(ctx context.Context, k *claim) error {
 			}
 			revision = next
 		}
+	} else if p.chance(p.load.Tabs) {
+		if err := p.twoTabs(ctx, k, field); err != nil {
+			return err
+		}
 	}
 	values := object{field: p.answer(k)}
 	if err := p.submit(ctx, k, values); err != nil {
@@ -130,6 +142,28 @@ func (p *person) contribute(ctx context.Context, k *claim) error {
 		return p.again(p.submit(ctx, k, values), k)
 	}
 	return nil
+}
+
+// twoTabs saves a draft from two tabs of the same age at once. One of them may be
+// told that it is late; what the same revision is given to twice is lost once (see
+// checkDrafts).
+func (p *person) twoTabs(ctx context.Context, k *claim, field string) error {
+	other := &client{
+		run: p.run, org: p.org, who: p.who, http: p.http, at: p.at + 1, silent: map[int]time.Time{},
+		rand: rand.New(rand.NewPCG(p.rand.Uint64(), 0x7ab)),
+	}
+	revision := k.revision()
+	g, gctx := errgroup.WithContext(ctx)
+	for _, tab := range []*client{p.client, other} {
+		values := object{field: p.answer(k)}
+		g.Go(func() error {
+			if _, err := tab.draft(gctx, k, values, revision); !errors.Is(err, errRefused) {
+				return err
+			}
+			return nil
+		})
+	}
+	return g.Wait()
 }
 
 func (p *person) review(ctx context.Context, k *claim) error {

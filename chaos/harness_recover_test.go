@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,6 +113,7 @@ func (r *Run) recovered(ctx context.Context, healed time.Time, full bool) (stage
 	if err != nil || !full {
 		return stage, err
 	}
+	began := healed
 	healed = r.onDatabase(healed) // for what the database wrote
 	stage = "what waited in the outbox was delivered"
 	err = r.until(ctx, func(ctx context.Context) (bool, error) {
@@ -131,6 +131,9 @@ func (r *Run) recovered(ctx context.Context, healed time.Time, full bool) (stage
 	})
 	if err != nil {
 		return stage, r.waiting(err, healed)
+	}
+	if stage, err := r.everybodyWorks(ctx, began); err != nil {
+		return stage, err
 	}
 	return r.probes.finish(ctx, id)
 }
@@ -245,10 +248,15 @@ func (p *prober) work(ctx context.Context, c *client, id int64, node string) err
 	}
 }
 
-// Ready waits until both serve answer /readyz with 200: their parts are back.
+// Ready waits until each serve that is to run answers /readyz with 200: its parts are
+// back.
 func (r *Run) Ready(ctx context.Context) error {
 	c := &http.Client{Timeout: callTimeout}
-	for _, base := range slices.Clone(r.bases) {
+	defer c.CloseIdleConnections()
+	for i, base := range r.bases {
+		if !r.Serves[i].Wanted() {
+			continue
+		}
 		err := r.until(ctx, func(ctx context.Context) (bool, error) {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", http.NoBody)
 			if err != nil {

@@ -63,8 +63,10 @@ type Run struct {
 	began    time.Time
 
 	probes *prober
-	// before is what people felt before the first fault of a row.
-	before measured
+	// before is what people felt before the first fault of a row, openBefore how much
+	// of their calls stayed without an answer.
+	before     measured
+	openBefore float64
 	// uploader is set where archives, and admins, are part of the load.
 	uploader *uploader
 	load     *errgroup.Group
@@ -137,6 +139,18 @@ func (r *Run) proxy(s *stacktest.Stack, number uint64) (*pgproxy.Proxy, []string
 	r.t.Cleanup(func() { _ = p.Close() })
 	u.Host = p.Addr()
 	return p, []string{"DATABASE_URL=" + u.String()}
+}
+
+// processes are those of the product, by name.
+func (r *Run) processes() map[string]*stacktest.Process {
+	out := map[string]*stacktest.Process{}
+	for i := range r.Serves {
+		out[fmt.Sprintf("serve %c", 'a'+i)] = r.Serves[i]
+	}
+	for i := range r.Workers {
+		out[fmt.Sprintf("worker %c", 'a'+i)] = r.Workers[i]
+	}
+	return out
 }
 
 // proxies are both of them.

@@ -39,8 +39,10 @@ type Load struct {
 
 	Release  int `json:"release"`
 	Abandon  int `json:"abandon"`
+	Extend   int `json:"extend"`
 	Late     int `json:"late"` // hands in after the lease ran out
 	Draft    int `json:"draft"`
+	Tabs     int `json:"tabs"` // saves a draft from two tabs at once
 	Reject   int `json:"reject"`
 	Escalate int `json:"escalate"`
 	Repeat   int `json:"repeat"` // sends an acknowledged call once more
@@ -51,7 +53,7 @@ func DefaultLoad(people int) Load {
 	return Load{
 		Contributors: 4 * people, Reviewers: 2 * people, Batch: 5, Backlog: 20 * people,
 		ThinkMS: 100, LeaseSeconds: 4, CutShare: 0.01, LoseShare: 0.01,
-		Release: 4, Abandon: 2, Late: 2, Draft: 25, Reject: 8, Escalate: 1, Repeat: 5,
+		Release: 4, Abandon: 2, Extend: 5, Late: 2, Draft: 25, Tabs: 3, Reject: 8, Escalate: 1, Repeat: 5,
 	}
 }
 

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,9 @@ const (
 	settleIn = 10 * time.Second
 	// settledShare of the calls of so long are inside: their p99 is.
 	settledShare = 0.99
+	// settledTraffic is the part of the calls of before that must be made again: a few
+	// quick ones beside many that get no answer are no recovery.
+	settledTraffic = 0.5
 )
 
 // warm waits for enough of the load to know what people feel without faults.
@@ -25,10 +29,11 @@ func (r *Run) warm(ctx context.Context) {
 	}
 	require.NoError(r.t, r.pause(ctx, time.Until(r.began.Add(warmFor))))
 	r.before = r.latencies(r.began.Add(coldFor), time.Now())
+	r.openBefore = r.openShare(r.began.Add(coldFor), time.Now())
 	r.Logf("p99 before the first fault: %s", r.before)
 }
 
-// settles is I10: by the deadline after a fault was healed, ten seconds come in
+// settles is I10, which asks for traffic, too (settledTraffic), and that answers come: by the deadline after a fault was healed, ten seconds come in
 // which the p99 of the calls that people and programs make is less than twice
 // what it was before, or inside the objectives.
 func (r *Run) settles(ctx context.Context, after string, healed time.Time, deadline time.Duration) {
@@ -36,17 +41,46 @@ func (r *Run) settles(ctx context.Context, after string, healed time.Time, deadl
 	for {
 		got := r.latencies(time.Now().Add(-settleIn), time.Now())
 		share, n := got.inside(r.before)
-		if time.Since(healed) >= settleIn && n > 0 && share >= settledShare {
+		open := r.openShare(time.Now().Add(-settleIn), time.Now())
+		if time.Since(healed) >= settleIn && n >= r.leastAgain() && share >= settledShare && open <= max(1-settledShare, 2*r.openBefore) {
 			r.Logf("as quick as before %s after %s was healed: %.1f %% of %d calls", time.Since(healed).Round(time.Second), after, 100*share, n)
 			return
 		}
 		if time.Since(healed) > deadline {
-			r.Violate("I10: %s after %s was healed %.1f %% of %d calls are as quick as before, p99: %s; before: %s (%s)",
-				deadline, after, 100*share, n, got, r.before, loadOfMachine())
+			r.Violate("I10: %s after %s was healed %.1f %% of %d calls (at least %d) are as quick as before, %.1f %% got no answer (%.1f %% before), p99: %s; before: %s (%s)",
+				deadline, after, 100*share, n, r.leastAgain(), 100*open, 100*r.openBefore, got, r.before, loadOfMachine())
 			return
 		}
 		require.NoError(r.t, r.pause(ctx, time.Second))
 	}
+}
+
+// leastAgain is how many calls must be acknowledged in settleIn.
+func (r *Run) leastAgain() int {
+	return max(1, int(settledTraffic*float64(r.before.calls())*settleIn.Seconds()/(warmFor-coldFor).Seconds()))
+}
+
+// openShare is how much of the calls that ended in a stretch of the run had no answer,
+// or one that says nothing of their fate.
+func (r *Run) openShare(from, to time.Time) float64 {
+	open, all := 0, 0
+	for _, op := range r.History.Since(from) {
+		if objectives[op.Kind] == 0 || op.Return >= to.UnixNano() {
+			continue
+		}
+		if all++; op.Outcome == Unknown {
+			open++
+		}
+	}
+	return float64(open) / float64(max(all, 1))
+}
+
+// calls is how many there are.
+func (m measured) calls() (n int) {
+	for _, took := range m {
+		n += len(took)
+	}
+	return n
 }
 
 // inside is how much of these calls took no longer than twice the p99 of their
@@ -62,4 +96,19 @@ func (m measured) inside(before measured) (ofAll float64, n int) {
 		}
 	}
 	return float64(good) / float64(max(n, 1)), n
+}
+
+func TestAFewQuickCallsAreNoRecovery(t *testing.T) {
+	t.Parallel()
+	r := &Run{History: newHistory(), before: measured{opPoll: make([]time.Duration, 400)}}
+	require.Equal(t, 100, r.leastAgain(), "half of what 10 of 20 seconds had")
+	require.Equal(t, 1, (&Run{}).leastAgain())
+	now := time.Now()
+	for i, o := range []Outcome{OK, OK, Refused, Unknown, Unknown} {
+		r.History.add(Op{Kind: opPoll, Outcome: o, Return: now.Add(time.Duration(i) * time.Second).UnixNano()})
+	}
+	r.History.add(Op{Kind: opLogin, Outcome: Unknown, Return: now.Add(5 * time.Second).UnixNano()})
+	require.InDelta(t, 0.4, r.openShare(now, now.Add(time.Minute)), 1e-9, "of the calls that have an objective")
+	require.InDelta(t, 0.25, r.openShare(now, now.Add(4*time.Second)), 1e-9)
+	require.Zero(t, r.openShare(now.Add(time.Hour), now.Add(2*time.Hour)))
 }

@@ -12,7 +12,7 @@ func at(seconds float64) int64 { return int64(seconds * 1e9) }
 
 func on(kind, claim string, from, to float64, o Outcome) Op {
 	op := Op{Kind: kind, Claim: claim, Task: 1, Node: nodeSolve, Iteration: 1, Call: at(from), Return: at(to) - 1, Outcome: o}
-	if kind == opClaim {
+	if kind == opClaim || kind == opExtend {
 		op.LeaseEnds = at(from + 4) // given when it was asked for
 	}
 	return op
@@ -41,6 +41,12 @@ func TestHistoriesOfANode(t *testing.T) {
 		"claimed after it was handed in":           {[]Op{on(opClaim, "a", 0, 1, OK), on(opSubmit, "a", 1, 2, OK), on(opClaim, "b", 5, 6, OK)}, false},
 		"a repeat that is refused":                 {[]Op{on(opClaim, "a", 0, 1, OK), on(opSubmit, "a", 1, 2, OK), on(opSubmit, "a", 5, 6, Refused)}, false},
 		"a draft of somebody who lost the node":    {[]Op{on(opClaim, "a", 0, 1, OK), on(opClaim, "b", 4, 5, OK), on(opDraft, "a", 6, 7, OK)}, false},
+		"taken before an extended lease is over":   {[]Op{on(opClaim, "a", 0, 1, OK), on(opExtend, "a", 3, 4, OK), on(opClaim, "b", 5, 6, OK)}, false},
+		"taken after an extended lease is over":    {[]Op{on(opClaim, "a", 0, 1, OK), on(opExtend, "a", 3, 4, OK), on(opClaim, "b", 7, 8, OK)}, true},
+		"extended by somebody who lost the node":   {[]Op{on(opClaim, "a", 0, 1, OK), on(opClaim, "b", 4, 5, OK), on(opExtend, "a", 6, 7, OK)}, false},
+		"an extension refused while it holds":      {[]Op{on(opClaim, "a", 0, 1, OK), on(opExtend, "a", 1, 2, Refused)}, false},
+		"an extension refused when it is over":     {[]Op{on(opClaim, "a", 0, 1, OK), on(opExtend, "a", 5, 6, Refused)}, true},
+		"an extension that nobody knows of":        {[]Op{on(opClaim, "a", 0, 1, OK), on(opExtend, "a", 3, 4, Unknown), on(opClaim, "b", 5, 6, OK)}, true},
 		"side by side, in some order":              {[]Op{on(opClaim, "a", 0, 9, OK), on(opRelease, "a", 0, 9, OK), on(opClaim, "b", 1, 9, OK)}, true},
 	} {
 		found, looked := checkHistories(histories(c.ops, nil, 4*time.Second))

@@ -125,7 +125,6 @@ const (
 	opStatus = "status"
 	opRude   = "list, ignoring Retry-After"
 	opQueues = "queues"
-	opExtend = "extend"
 	opBig    = "create 32 MB"
 )
 

@@ -41,6 +41,17 @@ func Binary(t testing.TB, name string) string {
 	return filepath.Join(Root(t), "bin", name)
 }
 
+// Planted builds the product with the bugs of internal/planted in it.
+func Planted(t testing.TB) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "taskloom")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-tags", "planted", "-o", program, "./cmd/taskloom")
+	cmd.Dir, cmd.Env = Root(t), append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
 // startParts runs Postgres, Temporal and S3 until the test is over and returns
 // the environment that names them.
 func startParts(t testing.TB, dir string) []string {
@@ -93,11 +104,11 @@ func (s *Stack) Pid(part string) int {
 	return pid
 }
 
-// Signal sends a signal to a part, which is brought back when it dies of it.
-// A part that is dead already is left alone.
-func (s *Stack) Signal(part string, sig syscall.Signal) {
+// Signal sends a signal to a part, which is brought back when it dies of it, and
+// reports whether there was one. A part that is dead already is left alone.
+func (s *Stack) Signal(part string, sig syscall.Signal) bool {
 	s.t.Helper()
-	_ = syscall.Kill(s.Pid(part), sig)
+	return syscall.Kill(s.Pid(part), sig) == nil
 }
 
 // logBuffer collects output of a process.

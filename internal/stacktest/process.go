@@ -94,15 +94,33 @@ func (p *Process) StartAgain() {
 	}
 }
 
-// Signal sends a signal to the present run, such as SIGSTOP and SIGCONT. A
-// process that is stopped or just dead is left alone.
-func (p *Process) Signal(sig syscall.Signal) {
+// Signal sends a signal to the present run, such as SIGSTOP and SIGCONT, and
+// reports whether there was one. A process that is stopped or just dead is left
+// alone.
+func (p *Process) Signal(sig syscall.Signal) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.wanted {
-		p.killed = p.killed || sig == syscall.SIGKILL || sig == syscall.SIGTERM
-		_ = p.cmd.Process.Signal(sig)
+	if !p.wanted {
+		return false
 	}
+	p.killed = p.killed || sig == syscall.SIGKILL || sig == syscall.SIGTERM
+	return p.cmd.Process.Signal(sig) == nil
+}
+
+// Wanted reports whether the process is to run: it was started, and nobody has
+// stopped it since.
+func (p *Process) Wanted() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.wanted
+}
+
+// AtWork reports whether the present run has lasted longer than one that cannot
+// start, so that a process that ends again and again is never at work.
+func (p *Process) AtWork() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.wanted && time.Since(p.began) > atWork
 }
 
 // Deaths is how often the process ended by itself while it was at work. It was
