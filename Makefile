@@ -144,7 +144,8 @@ chaos: build ## Breaks the whole product under load and checks that nothing is l
 
 .PHONY: planted
 planted: build ## Plays load on builds with bugs in them, each of which the checks must find
-	@go test -count 1 -v -timeout 10m ./internal/planted
+	@bin/taskloom-dev exec -- go test -count 1 -v -timeout 10m ./internal/planted
+	@CHAOS_PLANTED=1 go test ./chaos -count 1 -v -timeout 30m -run '^TestTheHarnessFindsPlantedBugs$$'
 
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FUZZTIME=10s; `make test` runs their seeds

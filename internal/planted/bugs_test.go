@@ -35,7 +35,7 @@ func TestThePlantedBugsAreFound(t *testing.T) {
 		t.Skip("builds the product once more and starts a stack")
 	}
 	began := time.Now()
-	y := newYard(t, build(t))
+	y := newYard(t, stacktest.Planted(t))
 	t.Logf("built and started after %s", time.Since(began).Round(time.Second))
 	for _, s := range scenes {
 		seen, err := s.play(y, t.Context())
@@ -101,14 +101,6 @@ func TestEveryBugIsPlayed(t *testing.T) {
 		t.Setenv("TASKLOOM_PLANTED", string(planted.ClaimUnlocked))
 		require.False(t, planted.Is(planted.ClaimUnlocked))
 	}
-}
-
-// build makes the product with the bugs in it.
-func build(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "taskloom")
-	run(t, stacktest.Root(t), []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-tags", "planted", "-o", program, "./cmd/taskloom")
-	return program
 }
 
 func run(t *testing.T, dir string, env []string, name string, args ...string) {

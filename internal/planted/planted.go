@@ -12,7 +12,8 @@ type Bug string
 const (
 	// ClaimUnlocked leaves FOR UPDATE SKIP LOCKED out of claims.
 	ClaimUnlocked Bug = "claim-unlocked"
-	// SubmitAnyClaim leaves claim_id out of the submit's compare-and-set.
+	// SubmitAnyClaim leaves claim_id out of the submit's compare-and-set: out of the
+	// look at the claim under the task's lock. The one before it stays.
 	SubmitAnyClaim Bug = "submit-any-claim"
 	// StepUnfenced leaves applied_seq out of ApplyStep's compare-and-set.
 	StepUnfenced Bug = "step-unfenced"

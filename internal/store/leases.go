@@ -36,9 +36,6 @@ func liveClaim(ctx context.Context, q querier, userID int64, claimID string) (Cl
 	if !ok {
 		return Claim{}, claimNotFound(claimID)
 	}
-	if planted.Enabled && planted.Is(planted.SubmitAnyClaim) {
-		return anyClaim(ctx, q, userID, taskID, claimID)
-	}
 	rows, _ := q.Query(ctx, liveClaimSQL, taskID, userID, claimID)
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Claim])
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -156,12 +153,17 @@ func (s *Store) withClaim(ctx context.Context, userID int64, claimID string, fn 
 	if err != nil {
 		return err
 	}
+	underLock := liveClaim
+	if planted.Enabled && planted.Is(planted.SubmitAnyClaim) {
+		underLock = anyClaim
+		letOthersClaim(ctx)
+	}
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		t, err := lockTask(ctx, tx, c.OrgID, c.PipelineID, c.TaskID)
 		if err != nil {
 			return err
 		}
-		held, err := liveClaim(ctx, tx, userID, claimID)
+		held, err := underLock(ctx, tx, userID, claimID)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,8 +20,21 @@ func unlocked(sql string) string {
 	return strings.ReplaceAll(sql, "FOR UPDATE OF n, t SKIP LOCKED", "")
 }
 
+// letOthersClaim waits between the look at a claim and the lock for longer than the
+// leases of the scene hold.
+func letOthersClaim(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(2500 * time.Millisecond):
+	}
+}
+
 // anyClaim takes a claim for held when its node is, by whomever.
-func anyClaim(ctx context.Context, q querier, userID, taskID int64, claimID string) (Claim, error) {
+func anyClaim(ctx context.Context, q querier, userID int64, claimID string) (Claim, error) {
+	taskID, ok := taskOfClaim(claimID)
+	if !ok {
+		return Claim{}, claimNotFound(claimID)
+	}
 	c, err := pastClaim(ctx, q, userID, taskID, claimID)
 	if err != nil {
 		return c, err
