@@ -32,10 +32,10 @@ func (r *run) pollCounts(ctx context.Context, due time.Time) {
 	if a.ok() && last.tag != "" && last.acts == acts && p.acted.Load() == acts && counts(r.phaseAt(due)) {
 		r.facts.polled(a.status == http.StatusNotModified)
 	}
-	switch {
-	case a.status == http.StatusOK:
+	switch a.status {
+	case http.StatusOK:
 		p.last.set(seen{a.tag, acts})
-	case a.status == http.StatusNotModified:
+	case http.StatusNotModified:
 		p.last.set(seen{last.tag, acts})
 	}
 }

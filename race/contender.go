@@ -62,7 +62,7 @@ const reapWithin = 300 * time.Millisecond
 // metered is measured with a meter that may look more often, and with children
 // that may be others in the end.
 func (s *sample) metered(phase string, in info, m *meter, children func() []*child, f func() error) (seconds, cpu float64, err error) {
-	time.Sleep(reapWithin)
+	<-time.After(reapWithin)
 	if err := m.look(children()); err != nil {
 		return 0, 0, err
 	}
@@ -76,7 +76,7 @@ func (s *sample) metered(phase string, in info, m *meter, children func() []*chi
 		if err := m.look(children()); err != nil {
 			return 0, 0, err
 		}
-		time.Sleep(reapWithin)
+		<-time.After(reapWithin)
 	}
 	used := m.usage()
 	s.CPU[phase] = used

@@ -45,8 +45,8 @@ func Binary(t testing.TB, name string) string {
 func Planted(t testing.TB) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "taskloom")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-tags", "planted", "-o", program, "./cmd/taskloom")
-	cmd.Dir, cmd.Env = Root(t), append(os.Environ(), "CGO_ENABLED=0")
+	cmd := exec.CommandContext(t.Context(), "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-tags", "planted", "-o", program, "./cmd/taskloom")
+	cmd.Dir = Root(t)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
