@@ -292,6 +292,22 @@ func (c *client) claimNode(ctx context.Context, role string, task int64, node st
 	return &got, nil
 }
 
+// insist claims a node by name that is free, as soon as it can be had: while its run
+// has the task locked it is passed over.
+func (c *client) insist(ctx context.Context, role string, task int64, node string) (*claim, error) {
+	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
+	defer cancel()
+	for {
+		k, err := c.claimNode(ctx, role, task, node)
+		if !errors.Is(err, errRefused) {
+			return k, err
+		}
+		if waited := wait(ctx, 50*time.Millisecond); waited != nil {
+			return nil, errors.Join(err, waited)
+		}
+	}
+}
+
 // mine lists what the caller holds.
 func (c *client) mine(ctx context.Context) ([]claim, error) {
 	var out struct {

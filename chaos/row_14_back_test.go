@@ -169,7 +169,7 @@ func (r *Run) jumpsToAndFro(ctx context.Context, clock *faketime.Clock) {
 	clock.Set(-skew)
 	ids, err := r.probes.persist(ctx, "left", []string{r.World.Probe.Mark + " left"})
 	require.NoError(r.t, err)
-	_, err = r.probes.contributor.claimNode(ctx, roleContributor, ids[0], nodeSolve)
+	_, err = r.probes.contributor.insist(ctx, roleContributor, ids[0], nodeSolve)
 	require.NoError(r.t, err)
 	if busy := r.commitsPerSecond(ctx); busy > 2*calm+5 {
 		r.Violate("I10: workers with nothing to do commit %.1f times a second, %.1f while the clocks agree", busy, calm)

@@ -93,7 +93,7 @@ func leasesHold(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	k, err := r.probes.contributor.claimNode(ctx, roleContributor, ids[0], nodeSolve)
+	k, err := r.probes.contributor.insist(ctx, roleContributor, ids[0], nodeSolve)
 	if err != nil {
 		return err
 	}

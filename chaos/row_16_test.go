@@ -147,7 +147,7 @@ func racingCreates(ctx context.Context, r *Run, n int) (int64, error) {
 // acknowledged, once it counts.
 func racingSubmits(ctx context.Context, r *Run, id int64, n int) error {
 	who := r.probes.contributor
-	k, err := who.claimNode(ctx, roleContributor, id, nodeSolve)
+	k, err := who.insist(ctx, roleContributor, id, nodeSolve)
 	if err != nil {
 		return err
 	}
