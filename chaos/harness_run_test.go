@@ -243,9 +243,11 @@ func (r *Run) Work() {
 func (r *Run) Violate(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	const most = 200 // the first ones tell
+	const most = 200 // the first ones tell, and the first of each promise
 	v := fmt.Sprintf(format, args...)
-	if len(r.violations) < most {
+	promise, _, _ := strings.Cut(v, ":")
+	seen := slices.ContainsFunc(r.violations, func(other string) bool { return strings.HasPrefix(other, promise+":") })
+	if len(r.violations) < most || !seen {
 		r.violations = append(r.violations, v)
 		r.t.Logf("VIOLATION after %s: %s", time.Since(r.began).Round(time.Millisecond), v)
 	}
