@@ -123,7 +123,7 @@ clean: ## Removes what was built; the state of `make dev` stays (rm -r .dev remo
 ##@ Check
 
 .PHONY: test
-test: build system $(call tool,$(PROMTOOL)) ## Every test of both modules and the web app, on a Postgres, Temporal and S3 of their own (TESTFLAGS=…)
+test: build system $(call tool,$(PROMTOOL)) ## Every test of all modules and the web app, on a Postgres, Temporal and S3 of their own (TESTFLAGS=…)
 	@$(if $(WEB),tools/web.sh check)
 	@$(if $(WEB),echo "test: web/" && tools/web.sh test)
 	@echo "test: this module$(if $(RACE),$(comma) with the race detector); the first compilation takes a few minutes"
@@ -132,13 +132,15 @@ test: build system $(call tool,$(PROMTOOL)) ## Every test of both modules and th
 	@go test -trimpath -p 1 -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -E '$(ALONE)'$(if $(WEB),, | grep -v /web/))
 	@echo "test: dev/"
 	@cd dev && go test $(TESTFLAGS) ./...
+	@echo "test: race/"
+	@cd race && go test -trimpath $(TESTFLAGS) ./...
 
 # CHAOS_… variables reach the tests through the environment. What names no row would
 # match no test, and look like one that passed.
 rows := $(subst $(comma), ,$(ROW))
 .PHONY: chaos
 chaos: build ## Breaks the whole product under load and checks that nothing is lost (SEED= DUR=3m LOAD=1 REPLAY=file, or ROW=9, ROW=1,2, ROW=all)
-	@$(if $(and $(filter-out all,$(ROW)),$(filter-out $(shell seq 22),$(rows))),echo "chaos: ROW=$(ROW): give all, or numbers from 1 to 22 with commas" >&2 && exit 2)
+	@$(if $(and $(filter-out all,$(ROW)),$(filter-out $(shell seq 22),$(rows))),echo "chaos: ROW=$(ROW): give all$(comma) or numbers from 1 to 22 with commas" >&2 && exit 2)
 	@CHAOS_SEED=$(SEED) CHAOS_DUR=$(DUR) CHAOS_LOAD=$(LOAD) CHAOS_REPLAY=$(abspath $(REPLAY)) CHAOS_ROWS=$(ROW) \
 		go test ./chaos -count 1 -timeout 0 -v -run '$(if $(ROW),^TestRow($(if $(filter all,$(rows)),,$(subst $() ,|,$(foreach row,$(filter $(shell seq 22),$(rows)),$(shell printf %02d $(row)))))),^TestChaos$$)'
 

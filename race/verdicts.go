@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+)
+
+// verdicts say what became of the aims. Ratios against systems that batch are
+// not made.
+func (r *raceResult) verdicts() (lines []string) {
+	us := r.find(ours)
+	if us == nil {
+		return nil
+	}
+	for _, f := range r.Figures {
+		s := us.spread(f.Name)
+		if s.N == 0 {
+			continue
+		}
+		if f.None && s.Max != 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s, should be 0: **missed**.", f.Says, inUnit(s.Max, f.Unit)))
+		}
+		if f.Bound > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s, aim %s %s: %s.", f.Says, inUnit(s.Median, f.Unit), atMost(!f.More), inUnit(f.Bound, f.Unit),
+				r.verdict(met(s.Median, f.Bound, f.More), r.hear(f))))
+		}
+		them := r.find(f.Against)
+		if f.Aim == 0 || them == nil || them.Batch || them.spread(f.Name).N == 0 {
+			continue
+		}
+		x := ratio(s.Median, them.spread(f.Name).Median)
+		heard := quietEnough
+		if loud(r.Noise[f.Name]) { // also where it was not measured: a ratio needs it
+			heard = tooLoud
+		}
+		lines = append(lines, fmt.Sprintf("%s: %.2f of %s, aim %s %.2f: %s.", f.Says, x, f.Against, atMost(!f.More), f.Aim,
+			r.verdict(met(x, f.Aim, f.More), heard)))
+	}
+	return lines
+}
+
+// hearing is what noise lets be said of a figure.
+type hearing int
+
+const (
+	quietEnough hearing = iota
+	tooLoud             // or nobody ran against itself
+	unheard             // the race was quiet enough where it was heard; this figure has one value
+)
+
+// hear is what may be said of whether ours keeps a bound. What is told once a race,
+// such as CPU a poll or a peak of memory, has nothing to be compared with.
+func (r *raceResult) hear(f figure) hearing {
+	n, measured := r.Noise[f.Name]
+	switch {
+	case len(r.Noise) == 0 || measured && loud(n):
+		return tooLoud
+	case !measured:
+		return unheard
+	}
+	return quietEnough
+}
+
+func met(value, aim float64, more bool) bool {
+	if more {
+		return value >= aim
+	}
+	return value <= aim
+}
+
+func atMost(yes bool) string {
+	if yes {
+		return "≤"
+	}
+	return "≥"
+}
+
+// verdict claims nothing where the machine was too loud, nor where everybody has
+// one turn and nobody runs against itself.
+func (r *raceResult) verdict(reached bool, heard hearing) string {
+	switch {
+	case r.Once && reached:
+		return "reached, which one turn each does not prove"
+	case r.Once:
+		return "not reached, which one turn each does not prove"
+	case heard == tooLoud:
+		return "! not claimed, the noise is above 5 % or was not measured"
+	case heard == unheard && reached:
+		return "reached, by one value whose noise is not known"
+	case heard == unheard:
+		return "**not reached**, by one value whose noise is not known"
+	case reached:
+		return "met"
+	}
+	return "**missed**"
+}
