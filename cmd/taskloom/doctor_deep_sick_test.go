@@ -297,6 +297,7 @@ var sicknesses = map[string][]sickness{
 		id := w.taskFile(w.OrgID, fmt.Sprintf("org/%d/files/x", other))
 		return fmt.Sprintf("file %s of organization %d: key org/%d/files/x", id, w.OrgID, other)
 	}}},
+	"values-name-files": valueSicknesses,
 	"keys-audited": {{branch: "created", make: func(w *ward) string {
 		w.exec(`DELETE FROM audit_log WHERE action = 'key.create'`)
 		return fmt.Sprintf("API key %d (test) of organization %d: no row says who created it", w.KeyID, w.OrgID)

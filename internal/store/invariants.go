@@ -44,7 +44,8 @@ const (
 )
 
 // invariants in the order of the promises.
-var invariants = concat(claimInvariants, journalInvariants, foldInvariants, uploadInvariants, outboxInvariants, tenantInvariants, auditInvariants)
+var invariants = concat(claimInvariants, journalInvariants, foldInvariants, uploadInvariants, outboxInvariants, valueInvariants,
+	tenantInvariants, auditInvariants)
 
 func concat(lists ...[]Invariant) (all []Invariant) {
 	for _, l := range lists {
