@@ -26,13 +26,17 @@ const (
 	// deadlockAfter is when workflow code that does not yield counts as a bug.
 	// The SDK's second is short for a machine that is busy with other things.
 	deadlockAfter = 5 * time.Second
-	// pollersLeast polls of each kind wait for work at a time, and more while they
+	// pollersLeast polls for workflow tasks wait at a time, and more while they
 	// find any. By itself the SDK takes one away for each poll that fails or finds
 	// nothing, until one is left. After an outage the work of minutes waits for that
 	// one, and what waits longer than the server keeps it for the worker that has the
 	// run in memory (5 s) comes back as a whole history, to be replayed: that is then
 	// so for all of it (docs/load.md).
 	pollersLeast = 5
+	// stepPollersLeast is the same for steps, which come to the queue only when
+	// Postgres kept them waiting. Whatever the polls of a paused process are given
+	// waits for a timeout, so there are few.
+	stepPollersLeast = 1
 	// reserve is how many connections are left to the dispatcher, the
 	// heartbeats and the reconciler.
 	reserve = 4
@@ -155,7 +159,7 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		MaxConcurrentLocalActivityExecutionSize: steps,
 		MaxConcurrentActivityExecutionSize:      steps,
 		WorkflowTaskPollerBehavior:              polling(pollersLeast),
-		ActivityTaskPollerBehavior:              polling(pollersLeast),
+		ActivityTaskPollerBehavior:              polling(stepPollersLeast),
 		OnFatalError:                            tell(fatal),
 	})
 	w.RegisterWorkflow(workflows.TaskWorkflow)
@@ -164,9 +168,11 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 }
 
 // polling is how a worker asks Temporal for work: by at least so many polls of a
-// kind, as far as it has slots for what they may find.
+// kind, also at first, as far as it has slots for what they may find.
 func polling(least int) sdkworker.PollerBehavior {
-	return sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{MinimumNumberOfPollers: least})
+	return sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{
+		InitialNumberOfPollers: least, MinimumNumberOfPollers: least,
+	})
 }
 
 // tell passes the first error on.

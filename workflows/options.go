@@ -14,6 +14,8 @@ const (
 	localTimeout  = 3 * time.Second
 	localAttempts = 2
 	localRetryIn  = 100 * time.Millisecond
+	// patientTimeout is for a step that the server repeats.
+	patientTimeout = 8 * time.Second
 )
 
 // localWrite is the policy of a step that Postgres answers in milliseconds.
@@ -30,10 +32,12 @@ func localWrite(summary string) workflow.LocalActivityOptions {
 // patientWrite is the policy of the same step while Postgres is away: the
 // server repeats it for as long as it takes and the history does not grow. The
 // longest pause is half of the minute within which everything works again after
-// an outage.
+// an outage. A worker that is paused takes a step with it until the timeout, and
+// twice in a row must fit into the 30 s within which others go on with its work: a
+// workflow task (5 s), the step tried locally (3 s), twice the timeout, and the pauses.
 func patientWrite(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		StartToCloseTimeout: 15 * time.Second,
+		StartToCloseTimeout: patientTimeout,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
 		},
