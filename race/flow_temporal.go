@@ -59,10 +59,14 @@ func (f *temporalFlow) start() error {
 		return fmt.Errorf("connect to Temporal at %s: %w", os.Getenv("TEMPORAL_ADDRESS"), err)
 	}
 	// The same settings as the product's worker (worker/worker.go).
-	poll := sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{MinimumNumberOfPollers: 5})
+	polls := func(least int) sdkworker.PollerBehavior {
+		return sdkworker.NewPollerBehaviorAutoscaling(sdkworker.PollerBehaviorAutoscalingOptions{
+			InitialNumberOfPollers: least, MinimumNumberOfPollers: least,
+		})
+	}
 	f.worker = sdkworker.New(f.client, f.queue, sdkworker.Options{
 		MaxConcurrentWorkflowTaskExecutionSize: 100, MaxConcurrentLocalActivityExecutionSize: (poolSize - 4) / 2,
-		WorkflowTaskPollerBehavior: poll, ActivityTaskPollerBehavior: poll,
+		WorkflowTaskPollerBehavior: polls(5), ActivityTaskPollerBehavior: polls(1),
 	})
 	f.worker.RegisterWorkflowWithOptions(f.run, workflow.RegisterOptions{Name: "bare"})
 	f.worker.RegisterActivity(f.Step)

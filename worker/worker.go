@@ -34,8 +34,8 @@ const (
 	// so for all of it (docs/load.md).
 	pollersLeast = 5
 	// stepPollersLeast is the same for steps, which come to the queue only when
-	// Postgres kept them waiting. Whatever the polls of a paused process are given
-	// waits for a timeout, so there are few.
+	// Postgres kept them waiting and this worker has no slot for them itself. Whatever
+	// the polls of a paused process are given waits for a timeout, so there are few.
 	stepPollersLeast = 1
 	// reserve is how many connections are left to the dispatcher, the
 	// heartbeats and the reconciler.

@@ -14,8 +14,6 @@ const (
 	localTimeout  = 3 * time.Second
 	localAttempts = 2
 	localRetryIn  = 100 * time.Millisecond
-	// patientTimeout is for a step that the server repeats.
-	patientTimeout = 8 * time.Second
 )
 
 // localWrite is the policy of a step that Postgres answers in milliseconds.
@@ -32,12 +30,10 @@ func localWrite(summary string) workflow.LocalActivityOptions {
 // patientWrite is the policy of the same step while Postgres is away: the
 // server repeats it for as long as it takes and the history does not grow. The
 // longest pause is half of the minute within which everything works again after
-// an outage. A worker that is paused takes a step with it until the timeout, and
-// twice in a row must fit into the 30 s within which others go on with its work: a
-// workflow task (5 s), the step tried locally (3 s), twice the timeout, and the pauses.
-func patientWrite(summary string) workflow.ActivityOptions {
+// an outage.
+func patientWrite(summary string, timeout time.Duration) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		StartToCloseTimeout: patientTimeout,
+		StartToCloseTimeout: timeout,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
 		},
@@ -45,11 +41,29 @@ func patientWrite(summary string) workflow.ActivityOptions {
 	}
 }
 
-// dbCall runs an idempotent database step. It tries it locally; when that
+const (
+	// stepTimeout bounds a step of a task that the server repeats. A worker that is
+	// paused keeps what its polls are given until then, and all that it keeps must go
+	// on elsewhere within 30 s: the run's workflow task on its own queue and then on
+	// the common one (5 s each), the step tried locally behind the lock of the paused
+	// process (localTimeout), and twice as a patient one. It is less than Postgres lets
+	// it wait for a lock, so a step behind one ends by this.
+	stepTimeout = 6 * time.Second
+	// uploadEndTimeout is for the one step that may have much to write: the fields of
+	// all rows of an upload.
+	uploadEndTimeout = 15 * time.Second
+)
+
+// dbCall is dbCallWithin for a step that reads or writes one task.
+func dbCall[R any](ctx workflow.Context, summary string, activity, in any) (R, error) {
+	return dbCallWithin[R](ctx, stepTimeout, summary, activity, in)
+}
+
+// dbCallWithin runs an idempotent database step. It tries it locally; when that
 // fails for a reason that time may cure, it hands the step to the server's
 // patience once. Each call starts locally again, so an outage costs a run one
 // step of history, however long it lasts.
-func dbCall[R any](ctx workflow.Context, summary string, activity, in any) (R, error) {
+func dbCallWithin[R any](ctx workflow.Context, timeout time.Duration, summary string, activity, in any) (R, error) {
 	var out R
 	local := workflow.WithLocalActivityOptions(ctx, localWrite(summary))
 	err := workflow.ExecuteLocalActivity(local, activity, in).Get(ctx, &out)
@@ -57,7 +71,7 @@ func dbCall[R any](ctx workflow.Context, summary string, activity, in any) (R, e
 		return out, err
 	}
 	workflow.GetLogger(ctx).Info("The database step goes on as a patient activity.", "step", summary)
-	patient := workflow.WithActivityOptions(ctx, patientWrite(summary))
+	patient := workflow.WithActivityOptions(ctx, patientWrite(summary, timeout))
 	err = workflow.ExecuteActivity(patient, activity, in).Get(ctx, &out)
 	return out, err
 }
