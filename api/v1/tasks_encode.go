@@ -12,8 +12,8 @@ var _ edge.Appender = TaskPage{}
 // taskBytes is about what a task takes in an answer.
 const taskBytes = 200
 
-// AppendJSON appends the page as encoding/json writes it, to the byte
-// (TestAPageIsEncodedAsByReflection). Lists are what programs ask for most, 200 tasks
+// AppendJSON appends a page, whose Tasks are not nil, as encoding/json writes it, to
+// the byte (TestAPageIsEncodedAsByReflection). Lists are what programs ask for most, 200 tasks
 // at a time, and reflection was a good part of what an answer cost
 // (BenchmarkTaskPage).
 func (p TaskPage) AppendJSON(dst []byte) (_ []byte, err error) {

@@ -157,6 +157,13 @@ var sicknesses = map[string][]sickness{
 		w.exec(`INSERT INTO count_changes VALUES ($1, $2, 'finished', 5)`, w.PipelineID, w.VersionID)
 		return fmt.Sprintf("pipeline %d version %d: of finished there are -5 more than kept", w.PipelineID, w.VersionID)
 	}}},
+	"journal-readable": {{branch: "a kind that is not known", make: func(w *ward) string {
+		w.exec(`UPDATE task_events SET kind = 'conjure' WHERE task_id = $1 AND seq = 1`, w.free)
+		return fmt.Sprintf(`task %d: event 1 is of kind "conjure"`, w.free)
+	}}, {branch: "no beginning", make: func(w *ward) string {
+		w.exec(`UPDATE tasks SET start_skipped = '{solve}' WHERE id = $1`, w.free)
+		return fmt.Sprintf("task %d: it cannot have begun: ", w.free)
+	}}},
 	"rows-follow-journal": {{branch: "another status", make: func(w *ward) string {
 		w.exec(`UPDATE task_nodes SET status = 'quarantined' WHERE task_id = $1 AND key = 'solve'`, w.free)
 		return fmt.Sprintf("task %d node solve: the row says quarantined round 1, the journal available round 1", w.free)

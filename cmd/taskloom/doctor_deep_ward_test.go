@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -65,22 +64,6 @@ func (w *ward) file(org int64, key string, upload *uuid.UUID) uuid.UUID {
 	w.exec(`INSERT INTO files (id, org_id, upload_id, object_key, name, size, sha256, content_type) VALUES ($1, $2, $3, $4, 'a', 3, '', '')`,
 		id, org, upload, key)
 	return id
-}
-
-// takesFiles makes the question and the answer of the pipeline fields of files.
-func (w *ward) takesFiles() {
-	w.t.Helper()
-	w.exec(`ALTER TABLE pipeline_versions DISABLE TRIGGER USER`) // a published version is immutable
-	w.exec(`UPDATE pipeline_versions SET definition = regexp_replace(definition::text, '"type": "[a-z]+_text"', '"type": "file_upload"', 'g')::jsonb`)
-}
-
-// handsIn has the submission of the task that was handed in name a file, and returns
-// what the doctor says when it is not there.
-func (w *ward) handsIn(file uuid.UUID) string {
-	w.t.Helper()
-	w.takesFiles()
-	w.exec(`UPDATE submissions SET values = jsonb_build_object('answer', jsonb_build_object('file_id', $2::text)) WHERE task_id = $1`, w.done, file)
-	return fmt.Sprintf("with file %s, and organization %d has no such file for it", file, w.OrgID)
 }
 
 // taskFile adds the row of a file that a person uploaded for the free task.

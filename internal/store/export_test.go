@@ -47,3 +47,13 @@ func SearchSQL(orgID, pipelineID int64, q TaskSearch, step int) (walkSQL string,
 
 // FoldCounts adds the kept counts up.
 func (s *Store) FoldCounts(ctx context.Context) error { return s.foldCounts(ctx) }
+
+// InvariantSQL is the statement of an invariant.
+func InvariantSQL(name string) string {
+	for _, inv := range invariants {
+		if inv.Name == name {
+			return inv.sql
+		}
+	}
+	return ""
+}

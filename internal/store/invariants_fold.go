@@ -19,8 +19,14 @@ import (
 // through from its first event, against the task's rows.
 var foldInvariants = []Invariant{
 	{
+		Name: "journal-readable", Promise: "I4", scope: ofJournal,
+		Says: "the journal of every task can be gone through, by this version of the product",
+		Advice: "no command of this version mends it. Where a kind of event is not known, a newer version wrote it: ask with that one. " +
+			"Where a task cannot have begun, " + adviceRestore,
+	},
+	{
 		Name: "rows-follow-journal", Promise: "I4", Heal: healTask, scope: ofJournal,
-		Says: "the journal of every task at rest leads to its rows and its status",
+		Says: "the journal of every task at rest, as far as it can be gone through, leads to its rows and its status",
 	},
 	{
 		Name: "claim-alone", Promise: "I2", Advice: adviceIncident, scope: ofJournal,
@@ -168,12 +174,12 @@ func (w *written) check(g pipeline.Graph, tell func(Violation)) {
 	}
 	st, err := pipeline.Start(g, w.Skipped)
 	if err != nil {
-		wrong("rows-follow-journal", ": it cannot have begun: %s", err)
+		wrong("journal-readable", ": it cannot have begun: %s", err)
 		return
 	}
 	for _, e := range w.events {
 		if !e.Kind.Known() {
-			wrong("rows-follow-journal", ": %s; ask with that version", pipeline.Unknown(e.Event))
+			wrong("journal-readable", ": %s", pipeline.Unknown(e.Event))
 			return
 		}
 		if how := early(st, e); how != "" {

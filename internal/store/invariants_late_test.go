@@ -22,7 +22,7 @@ func TestWhatRunsOutOfTimeCostsNoOtherFinding(t *testing.T) {
 		"uploads":       {"row-made-task", "upload-rows", "upload-counts", "tenant-of-file"},
 		"drafts":        {"nothing-without-task", "tenant-of-parts", "tenant-of-worker"},
 		// A definition is what journals are folded by.
-		"pipeline_versions": {"tenant-of-task", "rows-follow-journal", "claim-alone", "values-name-files"},
+		"pipeline_versions": {"tenant-of-task", "journal-readable", "rows-follow-journal", "claim-alone", "values-name-files"},
 	} {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
