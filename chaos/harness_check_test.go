@@ -159,7 +159,7 @@ func (r *Run) checkFinished(ctx context.Context) error {
 	return err
 }
 
-// checkInvariants are those that the data alone shows: I2 to I6, I11 and I12. It
+// checkInvariants are those that the data alone shows: I2 to I6, I8, I11 and I12. It
 // asks as `taskloom doctor --deep` does.
 func (r *Run) checkInvariants(ctx context.Context) error {
 	findings, err := r.Store().Check(ctx, store.CheckOptions{Drained: true, Grace: store.NoGrace, NoJournal: true})

@@ -125,6 +125,10 @@ func startRun(t testing.TB, s Settings) *Run {
 	t.Cleanup(r.stop)
 	r.load, r.ctx = errgroup.WithContext(r.ctx)
 	r.probes = r.newProber()
+	// The first call goes to either server.
+	ready, cancel := context.WithTimeout(r.ctx, recoverWithin)
+	defer cancel()
+	require.NoError(t, r.Ready(ready))
 	return r
 }
 
