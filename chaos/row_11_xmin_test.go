@@ -35,7 +35,8 @@ func TestRow11HeldXmin(t *testing.T) {
 			letGo, err := r.holdSnapshots(ctx, sessions, begin...)
 			return func(ctx context.Context) error {
 				during, err := c.measure(ctx, "at the end of "+name)
-				if err = errors.Join(err, letGo(ctx)); err != nil {
+				err = errors.Join(err, letGo(ctx))
+				if err != nil {
 					return err
 				}
 				after, err := c.measure(ctx, "after "+name)

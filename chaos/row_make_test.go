@@ -25,14 +25,14 @@ func TestMakeRunsTheRowsThatAreAskedFor(t *testing.T) {
 	} {
 		t.Run("ROW="+row, func(t *testing.T) {
 			t.Parallel()
-			dry := exec.Command("make", "--no-print-directory", "--dry-run", "chaos", "APIDOCS=", "WEB=", "ROW="+row)
+			dry := exec.CommandContext(t.Context(), "make", "--no-print-directory", "--dry-run", "chaos", "APIDOCS=", "WEB=", "ROW="+row)
 			dry.Dir = ".."
 			dry.Env = append(dry.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
 			out, err := dry.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			require.Contains(t, string(out), says)
 			require.Equal(t, says == refused, strings.Contains(string(out), refused))
-			shell := exec.Command("bash", "-n")
+			shell := exec.CommandContext(t.Context(), "bash", "-n")
 			shell.Stdin = strings.NewReader(string(out))
 			wrong, err := shell.CombinedOutput()
 			require.NoError(t, err, "%s", wrong)

@@ -13,11 +13,11 @@ var valueSicknesses = []sickness{
 	{branch: "seeded", make: func(w *ward) string { return w.seeded(uuid.New()) }},
 	{branch: "seeded, of another organization", make: func(w *ward) string {
 		other := w.other().OrgID
-		return w.seeded(w.file(other, w.key(other), nil))
+		return w.seeded(w.file(other, filesKey(other), nil))
 	}},
 	{branch: "seeded, of a person", make: func(w *ward) string { return w.seeded(w.personsFile()) }},
 	{branch: "handed in", make: func(w *ward) string { return w.handedIn(uuid.New()) }},
-	{branch: "handed in, of an archive", make: func(w *ward) string { return w.handedIn(w.file(w.OrgID, w.key(w.OrgID), nil)) }},
+	{branch: "handed in, of an archive", make: func(w *ward) string { return w.handedIn(w.file(w.OrgID, filesKey(w.OrgID), nil)) }},
 	{branch: "one of several", make: func(w *ward) string {
 		w.takesFiles()
 		good, gone := w.personsFile(), uuid.New()
@@ -40,7 +40,7 @@ var valueSicknesses = []sickness{
 func TestSoundFilesAccuseNobody(t *testing.T) {
 	t.Parallel()
 	w := newWard(t)
-	w.seeded(w.file(w.OrgID, w.key(w.OrgID), nil))
+	w.seeded(w.file(w.OrgID, filesKey(w.OrgID), nil))
 	w.handedIn(w.personsFile())
 	// sure is a field of free JSON here, a draft is nobody's last word, and null is no file.
 	w.exec(`UPDATE submissions SET values = values || '{"sure": {"file_id": "x"}, "doubt": null}' WHERE task_id = $1`, w.done)
@@ -71,7 +71,7 @@ func (w *ward) takesFiles() {
 // personsFile is a file that was uploaded for the answer of the task that was handed in.
 func (w *ward) personsFile() uuid.UUID {
 	w.t.Helper()
-	id := w.taskFile(w.OrgID, w.key(w.OrgID))
+	id := w.taskFile(w.OrgID, filesKey(w.OrgID))
 	w.exec(`UPDATE task_files SET task_id = $2 WHERE id = $1`, id, w.done)
 	return id
 }
@@ -98,5 +98,5 @@ func noSuchFile(w *ward, id string) string {
 	return fmt.Sprintf(" file %s, and organization %d has no such file for it", id, w.OrgID)
 }
 
-// key is one that an organization's files may have.
-func (w *ward) key(org int64) string { return fmt.Sprintf("org/%d/files/x", org) }
+// filesKey is one that an organization's files may have.
+func filesKey(org int64) string { return fmt.Sprintf("org/%d/files/x", org) }
