@@ -45,11 +45,8 @@ func MigrateFiles(ctx context.Context, databaseURL string, files fs.FS) (from, t
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
 	// Two first migrations would race for the version table itself, which tern
 	// makes before it takes its lock.
-	// Whoever is before us takes as long as it takes.
-	for _, sql := range []string{`SET lock_timeout = 0`, `SELECT pg_advisory_lock(hashtext('taskloom migrate'))`, `RESET lock_timeout`} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return 0, 0, fmt.Errorf("lock migrations: %w", err)
-		}
+	if err := lockMigrations(ctx, conn); err != nil {
+		return 0, 0, fmt.Errorf("lock migrations: %w", err)
 	}
 	m, err := migrate.NewMigrator(ctx, conn, versionTable)
 	if err != nil {
@@ -71,7 +68,27 @@ func MigrateFiles(ctx context.Context, databaseURL string, files fs.FS) (from, t
 	return from, to, nil
 }
 
+// lockMigrations waits for whoever is before us, for as long as it takes, and
+// between its looks holds nothing: an index that is made concurrently waits for
+// every statement that is under way, and one that waits here would wait for it.
+func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		var ours bool
+		err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtext('taskloom migrate'))`).Scan(&ours)
+		if err != nil || ours {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(migrateLook):
+		}
+	}
+}
+
 const (
+	// migrateLook is how often is looked whether another migration has ended.
+	migrateLook = 100 * time.Millisecond
 	// migrateLockTimeout is how long a migration stands in the way of everybody
 	// who comes after it, while it waits for a lock that somebody holds: less than
 	// requests wait in line for when there is more to do than gets done, so that

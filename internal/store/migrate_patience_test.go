@@ -57,6 +57,53 @@ func TestEveryMigrationGivesUpItsPlace(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
+// TestAnIndexIsMadeConcurrentlyBesideAnotherMigration begins two migrations while
+// somebody writes. The first one waits for the writer and then for everything that
+// reads, and the second one, which waits for the first, must not be among it.
+func TestAnIndexIsMadeConcurrentlyBesideAnotherMigration(t *testing.T) {
+	t.Parallel()
+	url := dbtest.EmptyURL(t)
+	files := fstest.MapFS{"0001_held.sql": {Data: []byte(`CREATE TABLE held (n int)`)}}
+	_, _, err := store.MigrateFiles(t.Context(), url, files)
+	require.NoError(t, err)
+	files["0002_held_n.sql"] = &fstest.MapFile{Data: []byte(`---- tern: disable-tx ----
+SET lock_timeout = 0;
+CREATE INDEX CONCURRENTLY held_n ON held (n);
+`)}
+	writer, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = writer.Close(context.WithoutCancel(t.Context())) })
+	watcher, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = watcher.Close(context.WithoutCancel(t.Context())) })
+	_, err = writer.Exec(t.Context(), `BEGIN; INSERT INTO held VALUES (1)`)
+	require.NoError(t, err)
+
+	done := make(chan error, 2)
+	begin := func(what, seen string) {
+		t.Helper()
+		go func() {
+			_, _, err := store.MigrateFiles(t.Context(), url, files)
+			done <- err
+		}()
+		require.Eventually(t, func() bool {
+			var there bool
+			err := watcher.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+				AND pid <> pg_backend_pid() AND query LIKE $1)`, seen).Scan(&there)
+			return err == nil && there
+		}, 20*time.Second, 10*time.Millisecond, what)
+	}
+	begin("no index is being made", `%CREATE INDEX%`)
+	begin("nobody waits for the other migration", `%advisory_lock%`)
+	_, err = writer.Exec(t.Context(), `COMMIT`)
+	require.NoError(t, err)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	var valid bool
+	require.NoError(t, watcher.QueryRow(t.Context(), `SELECT indisvalid FROM pg_index WHERE indexrelid = 'held_n'::regclass`).Scan(&valid))
+	require.True(t, valid)
+}
+
 // TestAMigrationEndsAutovacuums holds a table as a vacuum does. The migration
 // waits for as long as Postgres needs to end one, in a mode that keeps nobody
 // else waiting.

@@ -115,16 +115,17 @@ var queueSQL = `WITH odd AS (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeline_i
 ), kept AS (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,
 	`n.reserved_for, n.priority, n.task_id`) + `
 ), late AS (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3`, `n.lease_expires_at`) + `
-), held AS (SELECT count(*) FILTER (WHERE claimed_by = $3) AS mine,
-        count(*) FILTER (WHERE claimed_by <> $3 AND lease_expires_at > now()) AS others
-    FROM (SELECT n.claimed_by, n.lease_expires_at FROM task_nodes n
-        WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'claimed'
-        ORDER BY n.lease_expires_at DESC LIMIT %[2]d) n
+), mine AS (SELECT count(*) AS n FROM (SELECT n.pipeline_id, n.org_id, n.kind FROM task_nodes n
+        WHERE n.claimed_by = $3 AND n.status = 'claimed' LIMIT %[2]d) n
+    WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4
+), others AS (SELECT count(*) AS n FROM (SELECT 1 FROM task_nodes n
+        WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'claimed' AND n.lease_expires_at > now()
+            AND n.claimed_by <> $3 ORDER BY n.lease_expires_at DESC LIMIT %[1]d) n
 ), back AS (SELECT count(*) AS n FROM (SELECT 1 FROM task_nodes n JOIN tasks t ON t.id = n.task_id
         WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'available' AND n.reserved_for = $3 AND NOT t.held
         LIMIT %[1]d) n)
-SELECT least(%[1]d, free.n + kept.n + late.n) AS available, back.n AS returned, held.mine, least(%[1]d, held.others) AS claimed_by_others
-FROM free, kept, late, held, back`
+SELECT least(%[1]d, free.n + kept.n + late.n) AS available, back.n AS returned, mine.n AS mine, others.n AS claimed_by_others
+FROM free, kept, late, mine, others, back`
 
 // claimableSQL counts the nodes in a state, in an order that an index has,
 // that the person would be given.

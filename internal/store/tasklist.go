@@ -73,7 +73,7 @@ type FoundTasks struct {
 // What one page looks through at most, in growing steps: filters that no index
 // answers together look at one task after the other. A page that finds less
 // than its limit within that says where to go on.
-var searchSteps = []int{500, 4_000, 16_000}
+var searchSteps = []int{100, 500, 4_000, 16_000}
 
 // SearchTasks returns a page of a pipeline's tasks. What it costs is bounded,
 // however many tasks there are and whatever the filters are.
@@ -143,7 +143,13 @@ func (s *Store) bounds(ctx context.Context, w *walk) (some bool, err error) {
 	}
 	w.low, w.before = low, min(w.before, high)
 	w.stored = w.statuses()
-	return len(w.stored) > 0 && w.low < w.before, nil
+	if len(w.stored) == 0 || w.low >= w.before {
+		return false, nil
+	}
+	if w.q.NodeStatus == task.NodeAvailable {
+		w.lanes, err = s.lanes(ctx, *w)
+	}
+	return true, translate(err)
 }
 
 // statuses are the stored statuses that a matching task can have.

@@ -15,6 +15,7 @@ type walk struct {
 	q             TaskSearch
 	paused        bool
 	stored        []task.Status
+	lanes         []lane // of a walk through the queue
 	low, before   int64
 	step          int
 }
@@ -47,18 +48,22 @@ func (w walk) sql() (sql string, args []any) {
 	case q.ID != 0:
 		return fmt.Sprintf(`SELECT t.id FROM tasks t WHERE t.pipeline_id = %s AND t.org_id = %s AND t.id < %s AND t.id >= %s
 			AND t.id = %s LIMIT %s`, pipelineID, orgID, before, low, b.bind(q.ID), step), b.args
-	case q.Person != 0 || q.NodeStatus == task.NodeClaimed:
-		holder := ""
-		if q.Person != 0 {
-			holder = " AND n.claimed_by = " + b.bind(q.Person)
-		}
+	case q.Person != 0:
+		// What a person holds is little, in whatever pipeline.
+		return fmt.Sprintf(`WITH held AS MATERIALIZED (SELECT n.task_id, n.pipeline_id, n.org_id FROM task_nodes n
+				WHERE n.claimed_by = %s AND n.status = 'claimed')
+			SELECT DISTINCT task_id FROM held WHERE pipeline_id = %s AND org_id = %s AND task_id < %s AND task_id >= %s
+			ORDER BY task_id DESC LIMIT %s`, b.bind(q.Person), pipelineID, orgID, before, low, step), b.args
+	case q.NodeStatus == task.NodeClaimed:
 		// Of claims there are never many more than people.
 		return fmt.Sprintf(`WITH held AS MATERIALIZED (SELECT DISTINCT n.task_id FROM unnest(ARRAY['subtask', 'review']) AS k(kind)
 				JOIN task_nodes n ON n.pipeline_id = %s AND n.kind = k.kind AND n.status = 'claimed'
-				WHERE n.org_id = %s AND n.task_id < %s AND n.task_id >= %s%s)
-			SELECT task_id FROM held ORDER BY task_id DESC LIMIT %s`, pipelineID, orgID, before, low, holder, step), b.args
+				WHERE n.org_id = %s AND n.task_id < %s AND n.task_id >= %s)
+			SELECT task_id FROM held ORDER BY task_id DESC LIMIT %s`, pipelineID, orgID, before, low, step), b.args
 	case q.Held != nil && *q.Held:
 		return down("t.held"), b.args
+	case q.NodeStatus == task.NodeAvailable:
+		return w.queueSQL(b, pipelineID, orgID, before, low, step), b.args
 	case q.Priority != nil && *q.Priority != 0:
 		return down("t.priority <> 0 AND t.priority = " + b.bind(*q.Priority)), b.args
 	case len(w.stored) < len(task.Statuses()):

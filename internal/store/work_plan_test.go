@@ -61,4 +61,29 @@ func TestPlansOfWork(t *testing.T) {
 			})
 		})
 	}
+	b.crowdPlans(t)
+}
+
+// crowdPlans asserts that the numbers of a queue are read at a cost that does not
+// grow with how many people work in the pipeline.
+func (b *bench) crowdPlans(t *testing.T) {
+	t.Helper()
+	const crowd = 5_000
+	bea := b.Contributors[1]
+	b.exec(`UPDATE task_nodes n SET status = 'claimed', claim_id = gen_random_uuid(), lease_expires_at = now() + interval '30 minutes',
+			claimed_by = CASE WHEN c.i <= 2 THEN $1 ELSE -c.i END
+		FROM (SELECT task_id, key, row_number() OVER (ORDER BY task_id) AS i FROM task_nodes WHERE key = 'solve' ORDER BY task_id LIMIT $2) c
+		WHERE n.task_id = c.task_id AND n.key = c.key`, bea, crowd)
+	b.exec(`ANALYZE task_nodes`)
+	args := []any{b.PipelineID, b.OrgID, bea, "subtask"}
+	for name, plan := range map[string]planNode{
+		"for one person": b.explain(store.CountQueueSQL, args...),
+		"for everybody":  b.explainGeneric(store.CountQueueSQL, args...),
+	} {
+		t.Run("queue beside a crowd, planned "+name, func(t *testing.T) { readsFew(t, plan, 3*store.CountMost) })
+	}
+	queues, err := b.Store.Queues(t.Context(), bea)
+	require.NoError(t, err)
+	require.Len(t, queues, 1)
+	require.Equal(t, store.QueueCount{Available: store.CountMost, Mine: 2, ClaimedByOthers: store.CountMost}, queues[0].QueueCount)
 }
