@@ -84,13 +84,7 @@ func (r *run) lookAtProcesses(add func(name, unit string, v float64)) {
 		}
 	}
 	for part, pid := range parts() {
-		var share int64
-		for _, member := range table.Family(pid) {
-			if held, err := procfs.ShareOf(member); err == nil {
-				share += held
-			}
-		}
-		add("memory "+part, "MB", float64(share)/megabyte)
+		add("memory "+part, "MB", float64(procfs.Together(table.Family(pid)))/megabyte)
 		add("CPU "+part, "s", table.Tree(pid).Seconds())
 	}
 	add("CPU load", "s", table[os.Getpid()].Own.Seconds())
@@ -173,10 +167,10 @@ type backlog struct {
 }
 
 func (r *run) backlog(ctx context.Context) (b backlog, err error) {
-	err = r.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
-		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox),
-		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox WHERE priority < 9),
-		(SELECT count(*) FROM task_lag), (SELECT coalesce(now() - min(since), interval '0') FROM task_lag)`).
+	err = r.pool.QueryRow(ctx, `SELECT o.*, l.* FROM
+		(SELECT count(*), coalesce(now() - min(created_at), interval '0'),
+			coalesce(now() - min(created_at) FILTER (WHERE priority < 9), interval '0') FROM outbox) o,
+		(SELECT count(*), coalesce(now() - min(since), interval '0') FROM task_lag) l`).
 		Scan(&b.rows, &b.oldest, &b.urgent, &b.lagging, &b.lagged)
 	return b, err
 }

@@ -10,7 +10,12 @@ import (
 
 // Memory is what a process holds in main memory, in bytes: now, and the most
 // since it started or since ResetPeak.
-type Memory struct{ Now, Peak int64 }
+type Memory struct {
+	Now, Peak int64
+	// Own, Files and Shared make up Now: what is its own, pages of files, and what
+	// processes share in memory.
+	Own, Files, Shared int64
+}
 
 // MemoryOf returns what a process holds.
 func MemoryOf(pid int) (Memory, error) {
@@ -21,20 +26,19 @@ func MemoryOf(pid int) (Memory, error) {
 	return parseMemory(string(raw))
 }
 
-// ShareOf is what a process holds in main memory, in bytes, with its part of
-// what it shares with others: the shares of several processes may be added up.
-func ShareOf(pid int) (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-	if err != nil {
-		return 0, fmt.Errorf("read memory of process %d: %w", pid, err)
-	}
-	for line := range strings.Lines(string(raw)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "Pss:" {
-			kb, err := strconv.ParseInt(fields[1], 10, 64)
-			return kb << 10, err
+// Together is what processes hold in main memory that share with each other, in
+// bytes: what is each one's own, and of the rest what the process holds that has
+// most of it. It reads counters; adding up proportional shares (smaps) would have
+// the kernel walk all pages of each process, 0.4 s for the fifty of a Postgres.
+// A process that has just died holds nothing.
+func Together(pids []int) int64 {
+	var own, files, shared int64
+	for _, pid := range pids {
+		if m, err := MemoryOf(pid); err == nil {
+			own, files, shared = own+m.Own, max(files, m.Files), max(shared, m.Shared)
 		}
 	}
-	return 0, nil
+	return own + files + shared
 }
 
 // ResetPeak lets the peak begin anew at what the process holds now.
@@ -43,8 +47,8 @@ func ResetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte(peak), 0o200)
 }
 
-// parseMemory reads the lines `VmRSS:     4096 kB` and `VmHWM: …`. A process
-// that has just died has none; it holds nothing.
+// parseMemory reads the lines `VmRSS:     4096 kB`, `VmHWM: …` and the parts of
+// VmRSS. A process that has just died has none; it holds nothing.
 func parseMemory(status string) (m Memory, err error) {
 	for line := range strings.Lines(status) {
 		name, value, _ := strings.Cut(line, ":")
@@ -54,6 +58,12 @@ func parseMemory(status string) (m Memory, err error) {
 			into = &m.Now
 		case "VmHWM":
 			into = &m.Peak
+		case "RssAnon":
+			into = &m.Own
+		case "RssFile":
+			into = &m.Files
+		case "RssShmem":
+			into = &m.Shared
 		default:
 			continue
 		}

@@ -17,6 +17,7 @@ func TestParseMemory(t *testing.T) {
 		bad    bool
 	}{
 		"both":    {status: "Name:\tx\nVmHWM:\t    8 kB\nVmRSS:\t    4 kB\n", want: Memory{Now: 4096, Peak: 8192}},
+		"parts":   {status: "VmRSS:\t 12 kB\nRssAnon:\t 4 kB\nRssFile:\t 6 kB\nRssShmem:\t 2 kB\n", want: Memory{Now: 12 << 10, Own: 4 << 10, Files: 6 << 10, Shared: 2 << 10}},
 		"dead":    {status: "Name:\tx\nState:\tZ (zombie)\n"},
 		"no unit": {status: "VmRSS:\t4\n", bad: true},
 		"no size": {status: "VmRSS:\tmany kB\n", bad: true},
@@ -71,12 +72,13 @@ func TestOfThisMachine(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, m.Now)
 	require.GreaterOrEqual(t, m.Peak, m.Now)
-	share, err := ShareOf(os.Getpid())
-	require.NoError(t, err)
-	require.Positive(t, share)
+	require.Positive(t, m.Own)
+	require.Equal(t, m.Now, m.Own+m.Files+m.Shared)
 
 	cmd := exec.CommandContext(t.Context(), "sleep", "60")
 	require.NoError(t, cmd.Start())
+	both := Together([]int{os.Getpid(), cmd.Process.Pid})
+	require.Greater(t, both, m.Own)
 	require.NoError(t, ResetPeak(cmd.Process.Pid))
 	table, err := Read()
 	require.NoError(t, err)
