@@ -11,9 +11,12 @@ import (
 )
 
 const (
-	// peopleWait is how long people may wait for what follows from what they did:
-	// the objective for 95 of 100 submissions (docs/load.md).
+	// peopleWait is how long people may wait for what follows from what they did
+	// before claims give way: the objective for 95 of 100 submissions (docs/load.md).
 	peopleWait = 500 * time.Millisecond
+	// startsWait is the same for starts, and half of it. A start costs so much that
+	// where they make people wait for that long, everything else is slow, too.
+	startsWait = peopleWait / 2
 	// startsLeast a second are made however long people wait: new tasks must begin,
 	// too, and a Temporal that is far away takes longer than peopleWait by itself.
 	startsLeast = 5
@@ -42,13 +45,13 @@ type calm struct {
 // calmOf are the urgencies that give way.
 func calmOf(r Rates) map[store.Urgency]*calm {
 	return map[store.Urgency]*calm{
-		store.UrgencyClaimed: newCalm(claimsLeast, min(claimsMost, r.Signals), claimsRise),
-		store.UrgencyCreated: newCalm(startsLeast, r.Starts, 0),
+		store.UrgencyClaimed: newCalm(claimsLeast, min(claimsMost, r.Signals), peopleWait, claimsRise),
+		store.UrgencyCreated: newCalm(startsLeast, r.Starts, startsWait, 0),
 	}
 }
 
-func newCalm(least, most, rise float64) *calm {
-	return &calm{pace: giveway.New(least, most, peopleWait).Rising(rise), limit: bucket(most)}
+func newCalm(least, most float64, within time.Duration, rise float64) *calm {
+	return &calm{pace: giveway.New(least, most, within).Rising(rise), limit: bucket(most)}
 }
 
 // due reports whether it is time to learn how long people wait.

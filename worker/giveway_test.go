@@ -46,7 +46,7 @@ func TestClaimsAndStartsGiveWayToWhatIsHandedIn(t *testing.T) {
 				}
 				require.InDelta(t, 300, told(2*time.Second), 30)
 
-				out.behind = peopleWait / 2
+				out.behind = startsWait
 				if c.kind == pipeline.EventClaim {
 					require.InDelta(t, 350, told(10*time.Second), 70, "a quarter more each half second; 200 by one")
 					require.InDelta(t, 10*c.most, told(10*time.Second), 25, "and no more than so many")
@@ -55,6 +55,27 @@ func TestClaimsAndStartsGiveWayToWhatIsHandedIn(t *testing.T) {
 				require.InDelta(t, 20*(c.least+20), told(20*time.Second), 150, "one a second more each half second")
 			})
 		})
+	}
+}
+
+// TestStartsGiveWayBeforeClaims asserts that what nobody waits for at all is the first to
+// make room.
+func TestStartsGiveWayBeforeClaims(t *testing.T) {
+	t.Parallel()
+	c := calmOf(Rates{Signals: 200, Starts: 200})
+	for _, step := range []struct {
+		behind         time.Duration
+		starts, claims float64
+	}{
+		{startsWait, 200, claimsMost},
+		{startsWait + 1, 100, claimsMost},
+		{peopleWait, 50, claimsMost},
+		{peopleWait + 1, 25, claimsMost / 2},
+	} {
+		c[store.UrgencyCreated].learn(step.behind)
+		c[store.UrgencyClaimed].learn(step.behind)
+		require.InDelta(t, step.starts, float64(c[store.UrgencyCreated].limit.Limit()), 0, "%v", step.behind)
+		require.InDelta(t, step.claims, float64(c[store.UrgencyClaimed].limit.Limit()), 0, "%v", step.behind)
 	}
 }
 
