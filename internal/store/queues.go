@@ -104,53 +104,68 @@ func humanKinds(p *pipeline.Pipeline) []pipeline.Kind {
 	return out
 }
 
-// queueSQL counts one queue: $1 pipeline, $2 organization, $3 user, $4 kind.
+// queueSQL counts queues: $1 pipelines, $2 their organizations, $3 user, $4 kinds.
 // Each part walks an index of the queue, so far and no further. It looks at the
 // task of a node only where some task of the pipeline is held, and for a skip
 // only where the person skipped something: mostly there is neither, and two
-// looks for each of a thousand nodes would be all that the count costs.
-var queueSQL = `WITH odd AS (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeline_id = $1 AND held) AS held,
-    (SELECT count(*) FROM (SELECT 1 FROM skips WHERE user_id = $3 AND pipeline_id = $1 ORDER BY created_at LIMIT 1) s) > 0 AS skipped
-), free AS (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NULL`, `n.priority, n.task_id`) + `
-), kept AS (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,
-	`n.reserved_for, n.priority, n.task_id`) + `
-), late AS (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3`, `n.lease_expires_at`) + `
-), mine AS (SELECT count(*) AS n FROM (SELECT n.pipeline_id, n.org_id, n.kind FROM task_nodes n
-        WHERE n.claimed_by = $3 AND n.status = 'claimed' LIMIT %[2]d) n
-    WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4
-), others AS (SELECT count(*) AS n FROM (SELECT 1 FROM task_nodes n
-        WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'claimed' AND n.lease_expires_at > now()
-            AND n.claimed_by <> $3 ORDER BY n.lease_expires_at DESC LIMIT %[1]d) n
-), back AS (SELECT count(*) AS n FROM (SELECT 1 FROM task_nodes n JOIN tasks t ON t.id = n.task_id
-        WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'available' AND n.reserved_for = $3 AND NOT t.held
-        LIMIT %[1]d) n)
-SELECT least(%[1]d, free.n + kept.n + late.n) AS available, back.n AS returned, mine.n AS mine, others.n AS claimed_by_others
-FROM free, kept, late, mine, others, back`
+// looks for each of a thousand nodes would be all that the count costs. All
+// queues of a person are one statement: to set it up takes as long as to run it.
+var queueSQL = `SELECT least(%[1]d, c.free + c.kept + c.late) AS available, c.back AS returned, c.mine, c.others AS claimed_by_others
+FROM unnest($1::bigint[], $2::bigint[], $4::text[]) WITH ORDINALITY AS q(pipeline_id, org_id, kind, i)
+CROSS JOIN LATERAL (WITH odd AS (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeline_id = q.pipeline_id AND held) AS held,
+        (SELECT count(*) FROM (SELECT 1 FROM skips WHERE user_id = $3 AND pipeline_id = q.pipeline_id ORDER BY created_at LIMIT 1) s) > 0 AS skipped
+    ) SELECT (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NULL`, `n.priority, n.task_id`) + `) AS free,
+        (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,
+	`n.reserved_for, n.priority, n.task_id`) + `) AS kept,
+        (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3`, `n.lease_expires_at`) + `) AS late,
+        (SELECT count(*) FROM (SELECT n.pipeline_id, n.org_id, n.kind FROM task_nodes n
+                WHERE n.claimed_by = $3 AND n.status = 'claimed' LIMIT %[2]d) n
+            WHERE n.pipeline_id = q.pipeline_id AND n.org_id = q.org_id AND n.kind = q.kind) AS mine,
+        (SELECT count(*) FROM (SELECT 1 FROM task_nodes n
+            WHERE n.pipeline_id = q.pipeline_id AND n.org_id = q.org_id AND n.kind = q.kind AND n.status = 'claimed'
+                AND n.lease_expires_at > now() AND n.claimed_by <> $3 ORDER BY n.lease_expires_at DESC LIMIT %[1]d) n) AS others,
+        (SELECT count(*) FROM (SELECT 1 FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+            WHERE n.pipeline_id = q.pipeline_id AND n.org_id = q.org_id AND n.kind = q.kind AND n.status = 'available'
+                AND n.reserved_for = $3 AND NOT t.held LIMIT %[1]d) n) AS back
+    ) c
+ORDER BY q.i`
 
 // claimableSQL counts the nodes in a state, in an order that an index has,
 // that the person would be given.
 func claimableSQL(state, order string) string {
-	return `SELECT count(*) AS n FROM (SELECT 1 FROM (SELECT n.task_id, n.key, n.four_eyes FROM task_nodes n
-        WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND ` + state + ` ORDER BY ` + order + ` LIMIT %[2]d) n
-    WHERE (NOT (SELECT held FROM odd) OR NOT (SELECT t.held FROM tasks t WHERE t.id = n.task_id))
-        AND ` + notTheirsSQL + ` AND (NOT (SELECT skipped FROM odd) OR ` + notSkippedSQL + `) LIMIT %[1]d) n`
+	return `SELECT count(*) FROM (SELECT 1 FROM (SELECT n.task_id, n.key, n.four_eyes FROM task_nodes n
+            WHERE n.pipeline_id = q.pipeline_id AND n.org_id = q.org_id AND n.kind = q.kind AND ` + state + ` ORDER BY ` + order + ` LIMIT %[2]d) n
+        WHERE (NOT (SELECT held FROM odd) OR NOT (SELECT t.held FROM tasks t WHERE t.id = n.task_id))
+            AND ` + notTheirsSQL + ` AND (NOT (SELECT skipped FROM odd) OR ` + notSkippedSQL + `) LIMIT %[1]d) n`
 }
 
 var countQueueSQL = fmt.Sprintf(queueSQL, CountMost, walkMost)
 
-// countQueues fills in the numbers, in one round trip.
+// countQueues fills in the numbers.
 func (s *Store) countQueues(ctx context.Context, userID int64, queues []Queue) error {
+	if len(queues) == 0 {
+		return nil
+	}
+	pipelines, orgs, kinds := make([]int64, len(queues)), make([]int64, len(queues)), make([]string, len(queues))
+	for i, q := range queues {
+		pipelines[i], orgs[i], kinds[i] = q.PipelineID, q.OrgID, string(q.Kind)
+	}
+	var counts []QueueCount
 	b := &pgx.Batch{}
 	genericPlan(b)
+	b.Queue(countQueueSQL, pipelines, orgs, userID, kinds).Query(func(rows pgx.Rows) (err error) {
+		counts, err = pgx.CollectRows(rows, pgx.RowToStructByName[QueueCount])
+		return err
+	})
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
 	for i := range queues {
 		q := &queues[i]
-		b.Queue(countQueueSQL, q.PipelineID, q.OrgID, userID, q.Kind).Query(func(rows pgx.Rows) (err error) {
-			q.QueueCount, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[QueueCount])
-			if !pipeline.AllowsClaims(q.Status) {
-				q.Available = 0
-			}
-			return err
-		})
+		q.QueueCount = counts[i]
+		if !pipeline.AllowsClaims(q.Status) {
+			q.Available = 0
+		}
 	}
-	return s.pool.SendBatch(ctx, b).Close()
+	return nil
 }

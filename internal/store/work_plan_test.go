@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,8 +42,8 @@ func TestPlansOfWork(t *testing.T) {
 		"claim behind a thousand skips": {
 			store.ClaimFreshSQL, []any{b.PipelineID, b.OrgID, ada, "subtask", store.ClaimTail()}, 3*1000 + 100,
 		},
-		"queue":         {store.CountQueueSQL, []any{b.PipelineID, b.OrgID, ada, "subtask"}, 4 * 2000},
-		"review queue":  {store.CountQueueSQL, []any{b.PipelineID, b.OrgID, ada, "review"}, 100},
+		"queue":         {store.CountQueueSQL, b.queueArgs(ada, "subtask"), 4 * 2000},
+		"review queue":  {store.CountQueueSQL, b.queueArgs(ada, "review"), 100},
 		"explain":       {store.BlockersSQL, []any{b.PipelineID, b.OrgID, ada, "subtask"}, 10 * 2000},
 		"explain later": {store.BlockersSQL, []any{b.PipelineID, b.OrgID, ada, "review"}, 10 * 2000},
 		"history":       {store.HistorySQL, []any{ada, nil, []int64{b.PipelineID}, 31, store.UndoWindow}, 5 * 31},
@@ -64,6 +65,11 @@ func TestPlansOfWork(t *testing.T) {
 	b.crowdPlans(t)
 }
 
+// queueArgs ask for one queue, written as Postgres writes arrays.
+func (b *bench) queueArgs(user int64, kind string) []any {
+	return []any{fmt.Sprintf("{%d}", b.PipelineID), fmt.Sprintf("{%d}", b.OrgID), user, "{" + kind + "}"}
+}
+
 // crowdPlans asserts that the numbers of a queue are read at a cost that does not
 // grow with how many people work in the pipeline.
 func (b *bench) crowdPlans(t *testing.T) {
@@ -75,7 +81,7 @@ func (b *bench) crowdPlans(t *testing.T) {
 		FROM (SELECT task_id, key, row_number() OVER (ORDER BY task_id) AS i FROM task_nodes WHERE key = 'solve' ORDER BY task_id LIMIT $2) c
 		WHERE n.task_id = c.task_id AND n.key = c.key`, bea, crowd)
 	b.exec(`ANALYZE task_nodes`)
-	args := []any{b.PipelineID, b.OrgID, bea, "subtask"}
+	args := b.queueArgs(bea, "subtask")
 	for name, plan := range map[string]planNode{
 		"for one person": b.explain(store.CountQueueSQL, args...),
 		"for everybody":  b.explainGeneric(store.CountQueueSQL, args...),
