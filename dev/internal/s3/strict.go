@@ -2,8 +2,12 @@ package s3
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
+	"strconv"
 
 	aws "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/versity/versitygw/backend/posix"
@@ -13,7 +17,8 @@ import (
 
 // strict is the posix backend, save that it refuses a body that ends before its
 // declared length. The plain backend takes the end of a cut connection for the
-// end of the object and publishes what has arrived so far.
+// end of the object and publishes what has arrived so far. And it sends what it
+// has stored on its way to the disk.
 type strict struct {
 	*posix.Posix
 }
@@ -21,14 +26,27 @@ type strict struct {
 // PutObject stores an object whole or not at all.
 func (s strict) PutObject(ctx context.Context, in s3response.PutObjectInput) (s3response.PutObjectOutput, error) {
 	in.Body = exactly(in.Body, in.ContentLength)
-	return s.Posix.PutObject(ctx, in)
+	out, err := s.Posix.PutObject(ctx, in)
+	if err == nil && in.Bucket != nil && in.Key != nil {
+		startWriting(filepath.Join(*in.Bucket, *in.Key))
+	}
+	return out, err
 }
 
 // UploadPart stores a part whole or not at all.
 func (s strict) UploadPart(ctx context.Context, in *aws.UploadPartInput) (*aws.UploadPartOutput, error) {
 	whole := *in
 	whole.Body = exactly(in.Body, in.ContentLength)
-	return s.Posix.UploadPart(ctx, &whole)
+	out, err := s.Posix.UploadPart(ctx, &whole)
+	if err == nil && in.Bucket != nil && in.Key != nil && in.UploadId != nil && in.PartNumber != nil {
+		startWriting(partPath(*in.Bucket, *in.Key, *in.UploadId, *in.PartNumber))
+	}
+	return out, err
+}
+
+// partPath is where the backend keeps a part.
+func partPath(bucket, key, upload string, part int32) string {
+	return filepath.Join(bucket, posix.MetaTmpMultipartDir, fmt.Sprintf("%x", sha256.Sum256([]byte(key))), upload, strconv.Itoa(int(part)))
 }
 
 // exactly wraps a body of known length.
