@@ -26,6 +26,10 @@ const (
 	// people make in their busiest hour, and claimsMost when nobody waits: as many
 	// as they make when a shift begins.
 	claimsLeast, claimsMost = 10, 50
+	// startsStep and startsRise are by how much their pace grows, each half second:
+	// slowly while people work, for what is one too many makes them wait, and from a
+	// dozen a second on by a fiftieth, to 200 in a minute and a half when they rest.
+	startsStep, startsRise = 0.25, 0.02
 	// claimsRise is by which part of itself their pace grows. What is left of an
 	// outage, when all that was handed in has been told, are the claims of those who
 	// work now, mostly of tasks whose runs are there. Where they are starts, people
@@ -47,13 +51,13 @@ type calm struct {
 // calmOf are the urgencies that give way.
 func calmOf(r Rates) map[store.Urgency]*calm {
 	return map[store.Urgency]*calm{
-		store.UrgencyClaimed: newCalm(claimsLeast, min(claimsMost, r.Signals), peopleWait, claimsRise),
-		store.UrgencyCreated: newCalm(startsLeast, r.Starts, startsWait, 0),
+		store.UrgencyClaimed: newCalm(claimsLeast, min(claimsMost, r.Signals), peopleWait, 1, claimsRise),
+		store.UrgencyCreated: newCalm(startsLeast, r.Starts, startsWait, startsStep, startsRise),
 	}
 }
 
-func newCalm(least, most float64, within time.Duration, rise float64) *calm {
-	return &calm{pace: giveway.New(least, most, within).Rising(rise), limit: bucket(most)}
+func newCalm(least, most float64, within time.Duration, step, rise float64) *calm {
+	return &calm{pace: giveway.New(least, most, within).Rising(step, rise), limit: bucket(most)}
 }
 
 // due reports whether it is time to learn how long people wait.

@@ -9,10 +9,10 @@ const Every = 500 * time.Millisecond
 
 // Pace is how much is done at a time, or a second. It halves while people wait
 // for too long, and grows by one while they do not, as senders do in a network
-// (RFC 5681), or by a share of itself (Rising). It is for one goroutine at a time.
+// (RFC 5681), or otherwise (Rising). It is for one goroutine at a time.
 type Pace struct {
 	least, most, now float64
-	rise             float64
+	step, share      float64
 	within           time.Duration
 	learned          time.Time
 }
@@ -20,13 +20,14 @@ type Pace struct {
 // New makes a Pace between least, or most if that is less, and most, where it
 // begins. People wait for too long when it is longer than within.
 func New(least, most float64, within time.Duration) *Pace {
-	return &Pace{least: min(least, most), most: most, now: most, within: within}
+	return &Pace{least: min(least, most), most: most, now: most, step: 1, within: within}
 }
 
-// Rising makes the pace grow by a share of itself where that is more than one: for
-// what mostly costs so little that a few too many do no harm.
-func (p *Pace) Rising(share float64) *Pace {
-	p.rise = share
+// Rising makes the pace grow by step, or by a share of itself where that is more:
+// by little where each of a few too many makes people wait, by a large share where
+// a few too many do no harm.
+func (p *Pace) Rising(step, share float64) *Pace {
+	p.step, p.share = step, share
 	return p
 }
 
@@ -46,7 +47,7 @@ func (p *Pace) Learn(behind time.Duration) float64 {
 	if behind > p.within {
 		p.now = max(p.least, p.now/2)
 	} else {
-		p.now = min(p.most, p.now+max(1, p.rise*p.now))
+		p.now = min(p.most, p.now+max(p.step, p.share*p.now))
 	}
 	return p.now
 }

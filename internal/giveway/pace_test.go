@@ -51,7 +51,7 @@ func TestWhatIsSlowerThanTheLeastStaysAsItIs(t *testing.T) {
 
 func TestAPaceThatRises(t *testing.T) {
 	t.Parallel()
-	p := New(2, 50, time.Second).Rising(0.25)
+	p := New(2, 50, time.Second).Rising(1, 0.25)
 	for range 5 {
 		p.Learn(time.Minute)
 	}
