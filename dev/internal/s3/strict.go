@@ -2,12 +2,9 @@ package s3
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 
 	aws "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/versity/versitygw/backend/posix"
@@ -28,7 +25,7 @@ func (s strict) PutObject(ctx context.Context, in s3response.PutObjectInput) (s3
 	in.Body = exactly(in.Body, in.ContentLength)
 	out, err := s.Posix.PutObject(ctx, in)
 	if err == nil && in.Bucket != nil && in.Key != nil {
-		startWriting(filepath.Join(*in.Bucket, *in.Key))
+		toDisk(filepath.Join(*in.Bucket, *in.Key))
 	}
 	return out, err
 }
@@ -37,16 +34,7 @@ func (s strict) PutObject(ctx context.Context, in s3response.PutObjectInput) (s3
 func (s strict) UploadPart(ctx context.Context, in *aws.UploadPartInput) (*aws.UploadPartOutput, error) {
 	whole := *in
 	whole.Body = exactly(in.Body, in.ContentLength)
-	out, err := s.Posix.UploadPart(ctx, &whole)
-	if err == nil && in.Bucket != nil && in.Key != nil && in.UploadId != nil && in.PartNumber != nil {
-		startWriting(partPath(*in.Bucket, *in.Key, *in.UploadId, *in.PartNumber))
-	}
-	return out, err
-}
-
-// partPath is where the backend keeps a part.
-func partPath(bucket, key, upload string, part int32) string {
-	return filepath.Join(bucket, posix.MetaTmpMultipartDir, fmt.Sprintf("%x", sha256.Sum256([]byte(key))), upload, strconv.Itoa(int(part)))
+	return s.Posix.UploadPart(ctx, &whole)
 }
 
 // exactly wraps a body of known length.

@@ -2,4 +2,4 @@
 
 package s3
 
-func startWriting(string) {}
+func toDisk(string) {}
