@@ -36,7 +36,7 @@ var (
 // SearchSQL is one step of a search: the walk, and the filter of what it came
 // by.
 func SearchSQL(orgID, pipelineID int64, q TaskSearch, step int) (walkSQL string, walkArgs []any, filterSQL func(ids []int64) (string, []any)) {
-	w := walk{org: orgID, pipeline: pipelineID, q: q, before: q.Before, step: step, lanes: []lane{{Kind: "subtask"}}}
+	w := walk{org: orgID, pipeline: pipelineID, q: q, before: q.Before, step: step}
 	if w.before <= 0 {
 		w.before = math.MaxInt64
 	}

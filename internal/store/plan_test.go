@@ -176,7 +176,8 @@ func (b *bench) searchPlans(t *testing.T, tasks int64) {
 	for name, q := range map[string]store.TaskSearch{
 		"held": {Held: &held}, "not held": {Held: &free}, "priority": {Priority: &five}, "person": {Person: b.Contributors[0]},
 		"claimed": {NodeStatus: task.NodeClaimed}, "escalated": {NodeStatus: task.NodeEscalated}, "available": {NodeStatus: task.NodeAvailable},
-		"node": {Node: "solve"}, "no such node": {Node: "nope"}, "one": {ID: 4711}, "nobody": {Person: 987654},
+		"available and begun": {TaskQuery: store.TaskQuery{Status: task.InProgress}, NodeStatus: task.NodeAvailable},
+		"node":                {Node: "solve"}, "no such node": {Node: "nope"}, "one": {ID: 4711}, "nobody": {Person: 987654},
 		"all together":       {Node: "solve", NodeStatus: task.NodeAvailable, Priority: &five, Held: &held, Person: 1},
 		"escalated and held": {TaskQuery: store.TaskQuery{Status: task.Escalated}, Held: &held},
 	} {

@@ -143,13 +143,7 @@ func (s *Store) bounds(ctx context.Context, w *walk) (some bool, err error) {
 	}
 	w.low, w.before = low, min(w.before, high)
 	w.stored = w.statuses()
-	if len(w.stored) == 0 || w.low >= w.before {
-		return false, nil
-	}
-	if w.q.NodeStatus == task.NodeAvailable {
-		w.lanes, err = s.lanes(ctx, *w)
-	}
-	return true, translate(err)
+	return len(w.stored) > 0 && w.low < w.before, nil
 }
 
 // statuses are the stored statuses that a matching task can have.

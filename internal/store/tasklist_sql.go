@@ -15,7 +15,6 @@ type walk struct {
 	q             TaskSearch
 	paused        bool
 	stored        []task.Status
-	lanes         []lane // of a walk through the queue
 	low, before   int64
 	step          int
 }
@@ -62,7 +61,7 @@ func (w walk) sql() (sql string, args []any) {
 			SELECT task_id FROM held ORDER BY task_id DESC LIMIT %s`, pipelineID, orgID, before, low, step), b.args
 	case q.Held != nil && *q.Held:
 		return down("t.held"), b.args
-	case q.NodeStatus == task.NodeAvailable:
+	case w.byQueue():
 		return w.queueSQL(b, pipelineID, orgID, before, low, step), b.args
 	case q.Priority != nil && *q.Priority != 0:
 		return down("t.priority <> 0 AND t.priority = " + b.bind(*q.Priority)), b.args

@@ -44,11 +44,29 @@ func busy(t *testing.T, b *bench, n int) []int64 {
 		case 7:
 			require.NoError(t, b.Store.FailTask(ctx, admin, id, ""))
 		case 8:
-			require.NoError(t, b.Store.SetPriority(ctx, admin, id, -5+i%3))
+			require.NoError(t, b.Store.SetPriority(ctx, admin, id, -3-i/9%3))
 		}
 		b.settle(id)
 	}
 	return ids
+}
+
+// giveBack returns some of what is under review among busy's, for a while or no more.
+func giveBack(t *testing.T, b *bench, ids []int64) {
+	t.Helper()
+	for i, id := range ids {
+		if i < 9 || i%2 == 1 || i%9 != 1 && i%9 != 2 {
+			continue
+		}
+		c, err := b.Store.ClaimTask(t.Context(), b.member(b.Reviewers[0]), pipeline.KindReview, id, "check")
+		require.NoError(t, err)
+		_, err = b.Store.Review(t.Context(), c.UserID, c.ID, store.Verdict{Verdict: store.VerdictReject})
+		require.NoError(t, err)
+		b.settle(id)
+		if i%4 == 0 {
+			b.exec(`UPDATE task_nodes SET reserved_until = now() - interval '1 hour' WHERE task_id = $1 AND reserved_for IS NOT NULL`, id)
+		}
+	}
 }
 
 // matches says whether a task meets a filter, by what its own page shows.
@@ -109,6 +127,12 @@ func TestASearchFindsWhatMatchesWhateverTheFilters(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ids := busy(t, b, 54)
+	giveBack(t, b, ids)
+	var kept, lapsed int
+	require.NoError(t, b.Store.Pool().QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE reserved_until > now()),
+		count(*) FILTER (WHERE reserved_until <= now()) FROM task_nodes WHERE reserved_for IS NOT NULL AND status = 'available'`).Scan(&kept, &lapsed))
+	require.Positive(t, kept)
+	require.Positive(t, lapsed)
 	for _, paused := range []bool{false, true} {
 		if paused {
 			b.exec(`UPDATE pipelines SET status = 'PAUSED' WHERE id = $1`, b.PipelineID)
