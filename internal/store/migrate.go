@@ -108,7 +108,8 @@ const (
 // migratePatiently does not block a running product behind a lock that a long
 // transaction holds: it gives up its place in the queue and tries again, as it
 // does when it and the product wait for each other. Each migration is a
-// transaction, so one that gave up left nothing.
+// transaction, so one that gave up left nothing, save those that make an index
+// concurrently: they begin with removing it.
 func migratePatiently(ctx context.Context, conn *pgx.Conn, m *migrate.Migrator) error {
 	for try := 1; ; try++ {
 		err := m.Migrate(ctx)

@@ -7,6 +7,6 @@
 -- as they take.
 ---- tern: disable-tx ----
 SET lock_timeout = 0;
--- What a try that was cut off has left, which nothing reads by.
+-- What a try that was cut off has left.
 DROP INDEX CONCURRENTLY IF EXISTS task_nodes_claimed;
 CREATE INDEX CONCURRENTLY task_nodes_claimed ON task_nodes (claimed_by) WHERE status = 'claimed';

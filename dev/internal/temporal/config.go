@@ -31,8 +31,8 @@ const (
 	visibility = "temporal_visibility"
 	// shards can never be changed once a database was made with them; one of before
 	// keeps its own number. A shard does its writes one after the other: with four,
-	// what people do beside an archive stood in line for 20 s on two cores, where a
-	// write takes 30 ms, while the processors were shared by all.
+	// what people did beside archives and creations stood in line for 16 s (p95) on
+	// two cores, where a write takes 30 ms, while the processors were shared by all.
 	shards = 16
 	// Each of the four services has a pool of its own for each database, and
 	// Postgres allows 200 connections in all: at least 80 stay for the product.

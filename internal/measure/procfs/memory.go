@@ -28,7 +28,8 @@ func MemoryOf(pid int) (Memory, error) {
 
 // Together is what processes hold in main memory that share with each other, in
 // bytes: what is each one's own, and of the rest what the process holds that has
-// most of it. It reads counters; adding up proportional shares (smaps) would have
+// most of it. Pages that a child has not written since it was forked count as its
+// own, and of files only the largest share counts, so it is no exact figure. It reads counters; adding up proportional shares (smaps) would have
 // the kernel walk all pages of each process, 0.4 s for the fifty of a Postgres.
 // A process that has just died holds nothing.
 func Together(pids []int) int64 {
