@@ -202,6 +202,30 @@ func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 	})
 }
 
+// Who comes while the only place for slow work is taken by a creation on a full
+// machine, for three seconds, has the next turn: sent away, they would send it again.
+func TestSlowWorkWaitsForSlowWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(4, people, time.Now, nil)
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				ex := &Exchange{gate: g, line: g.slow}
+				if err := ex.enter(t.Context()); err != nil {
+					t.Error(err)
+					return
+				}
+				pass(3 * time.Second)
+				ex.Leave()
+			})
+		}
+		began := time.Now()
+		all.Wait()
+		require.Equal(t, 6*time.Second, time.Since(began), "one after the other")
+	})
+}
+
 // A large body makes slow work of any request, from its announcement on.
 func TestALargeBodyIsSlowWork(t *testing.T) {
 	t.Parallel()
