@@ -34,12 +34,18 @@ func presentVersion(t *testing.T) version {
 	return version{"the present version", stacktest.Binary(t, "taskloom")}
 }
 
+// What makes a version an old one, by the changes since, as Git's --diff-filter.
+const (
+	anyChange = "ACDMRT"
+	newFile   = "A" // a comment in a migration makes no other schema
+)
+
 // oldVersion builds the product as it was at CHAOS_OLD; unless that is set, at the
-// last tag before this commit, or before the last change of what a row is about
+// last tag before this commit, or before the last such change of what a row is about
 // (paths of Git) where no tag differs in that. One that does not differ is an error:
 // a row with it would prove nothing. It is built without the web app, which is no
 // part of what is looked at. A build is kept beside what runs leave.
-func oldVersion(t *testing.T, about ...string) version {
+func oldVersion(t *testing.T, change string, about ...string) version {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("an old version is built with Git, which is not here")
@@ -47,8 +53,8 @@ func oldVersion(t *testing.T, about ...string) version {
 	ref := os.Getenv("CHAOS_OLD")
 	if ref == "" {
 		var err error
-		if ref, err = git(t, "describe", "--tags", "--abbrev=0", "HEAD^"); err != nil || !differs(t, ref, about) {
-			last, err := git(t, slices.Concat([]string{"log", "-1", "--format=%h", "--"}, about)...)
+		if ref, err = git(t, "describe", "--tags", "--abbrev=0", "HEAD^"); err != nil || !differs(t, ref, change, about) {
+			last, err := git(t, slices.Concat([]string{"log", "-1", "--format=%h", "--diff-filter=" + change, "--"}, about)...)
 			require.NoError(t, err)
 			ref = last + "^"
 		}
@@ -57,7 +63,7 @@ func oldVersion(t *testing.T, about ...string) version {
 	if err != nil {
 		t.Skipf("there is no old version: Git does not know %s here; CHAOS_OLD=ref names another", ref)
 	}
-	require.True(t, differs(t, commit, about), "%s has the same %s as this version: the row would prove nothing", ref, strings.Join(about, " "))
+	require.True(t, differs(t, commit, change, about), "%s has the same %s as this version: the row would prove nothing", ref, strings.Join(about, " "))
 	v := version{ref + " (" + commit + ")", filepath.Join(stacktest.Root(t), ".cache", "chaos", "taskloom-"+commit)}
 	if _, err := os.Stat(v.Path); err == nil {
 		return v
@@ -76,10 +82,10 @@ func oldVersion(t *testing.T, about ...string) version {
 	return v
 }
 
-// differs tells whether these files are not as they were at a commit.
-func differs(t *testing.T, ref string, about []string) bool {
+// differs tells whether there was such a change of these files since a commit.
+func differs(t *testing.T, ref, change string, about []string) bool {
 	t.Helper()
-	changed, err := git(t, slices.Concat([]string{"diff", "--name-only", ref, "--"}, about)...)
+	changed, err := git(t, slices.Concat([]string{"diff", "--name-only", "--diff-filter=" + change, ref, "--"}, about)...)
 	require.NoError(t, err)
 	return changed != ""
 }

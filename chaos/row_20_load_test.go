@@ -43,7 +43,7 @@ func TestRow20MigrationUnderLoad(t *testing.T) {
 	row := Row{Number: 20}
 	row.skip(t)
 	mustNotSkip(t)
-	old, present := oldVersion(t, "schema/migrations"), presentVersion(t)
+	old, present := oldVersion(t, newFile, "schema/migrations"), presentVersion(t)
 	m := &migrations{t: t}
 	RunRow(t, Row{
 		Number: 20, Name: "migration under load",
