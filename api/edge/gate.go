@@ -29,6 +29,11 @@ type Gate struct {
 // slowShare is how many places for programs there are for each of slow work.
 const slowShare = 4
 
+// slowPlaces is how many places slow work has beside that many for programs: two
+// where there are four, so that an admin's search waits for no creation, and a
+// creation not for three others that a load balancer brought to the same process.
+func slowPlaces(places int) int { return max(1, places/slowShare, min(2, places/2)) }
+
 // slowBody is the size, in bytes, from which on a request takes long because of
 // its body, whatever it asks for: several hundred tasks, for example.
 const slowBody = 256 << 10
@@ -41,15 +46,15 @@ const slowOperation = "slow"
 func Slow() map[string]any { return map[string]any{slowOperation: true} }
 
 // NewGate makes a Gate with that many places for programs, as many for people,
-// whose paths begin with people, and a quarter as many for what takes long; 0 or
-// less is no gate at all. reg may be nil.
+// whose paths begin with people, and a quarter as many for what takes long, or two;
+// 0 or less is no gate at all. reg may be nil.
 func NewGate(places int, people string, now func() time.Time, reg prometheus.Registerer) *Gate {
 	if places <= 0 {
 		return nil
 	}
 	g := &Gate{
 		programs: newLine(places, quickPatience, now), people: newLine(places, quickPatience, now),
-		slow: newLine(max(1, places/slowShare), slowPatience, now), peoplePrefix: people,
+		slow: newLine(slowPlaces(places), slowPatience, now), peoplePrefix: people,
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "taskloom_http_overload_refused_total",
 			Help: "Requests that were refused because too many others were being answered, in requests.",

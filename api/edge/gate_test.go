@@ -207,7 +207,7 @@ func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {
 func TestSlowWorkWaitsForSlowWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := NewGate(4, people, time.Now, nil)
+		g := NewGate(2, people, time.Now, nil)
 		var all sync.WaitGroup
 		for range 2 {
 			all.Go(func() {
@@ -224,6 +224,15 @@ func TestSlowWorkWaitsForSlowWork(t *testing.T) {
 		all.Wait()
 		require.Equal(t, 6*time.Second, time.Since(began), "one after the other")
 	})
+}
+
+// A quarter as many places as programs have, and no single one where there is room
+// for two.
+func TestPlacesForSlowWork(t *testing.T) {
+	t.Parallel()
+	for places, want := range map[int]int{1: 1, 2: 1, 3: 1, 4: 2, 8: 2, 11: 2, 12: 3, 16: 4, 64: 16} {
+		require.Equal(t, want, slowPlaces(places), "%d places", places)
+	}
 }
 
 // A large body makes slow work of any request, from its announcement on.
@@ -257,7 +266,7 @@ func (f onRead) Read([]byte) (int, error) {
 // keeps no place from others.
 func TestABodyThatIsRefusedHoldsNoPlace(t *testing.T) {
 	t.Parallel()
-	g := NewGate(4, people, time.Now, nil)
+	g := NewGate(1, people, time.Now, nil)
 	read := false
 	h := Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ex := From(r.Context())
