@@ -67,7 +67,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		fs.PrintDefaults()
 	}
 	only := fs.String("only", "", "races to run, with commas between them: "+strings.Join(names, ", ")+"; all when empty")
-	who := fs.String("contenders", "", "names of those who take part, with commas between them (a part of the name is enough); all when empty")
+	who := fs.String("contenders", "", "names of those who take part, with commas between them (a part of the name is enough, =taskloom is nobody else); all when empty")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds, each there and back again (A B B A)")
 	fs.BoolVar(&o.noise, "noise", true, "let one contender run against itself first; without it nothing may be claimed")
 	fs.StringVar(&o.resultsFile, "results", "results/"+time.Now().UTC().Format("20060102-150405")+".json",
@@ -135,9 +135,13 @@ func (o options) check() error {
 	return nil
 }
 
-// takesPart reports whether a contender was asked for.
+// takesPart reports whether a contender was asked for: by a part of its name, or
+// by all of it behind "=", for there are names that begin with another's.
 func (o options) takesPart(name string) bool {
 	return len(o.contenders) == 0 || slices.ContainsFunc(o.contenders, func(part string) bool {
+		if whole, only := strings.CutPrefix(part, "="); only {
+			return strings.EqualFold(name, whole)
+		}
 		return strings.Contains(strings.ToLower(name), strings.ToLower(part))
 	})
 }

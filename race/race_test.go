@@ -145,6 +145,11 @@ func TestOptions(t *testing.T) {
 	require.True(t, o.takesPart("pg-boss insert([…])"))
 	require.True(t, o.takesPart(ours))
 	require.False(t, o.takesPart("River"))
+	require.True(t, o.takesPart(taskloomWithRuns.name))
+	o.contenders = []string{"=taskloom", "boss"}
+	require.True(t, o.takesPart(ours))
+	require.False(t, o.takesPart(taskloomWithRuns.name), "a name that begins with the one that was given")
+	require.True(t, o.takesPart("pg-boss"))
 	for _, bad := range [][]string{
 		{"-only", "horses"},
 		{"-clients", "0"},
