@@ -14,6 +14,9 @@ const (
 	opNewKey   = "new key"
 	opRevoke   = "revoke key"
 	opForeign  = "foreign task"
+	opHold     = "hold"
+	opUnhold   = "unhold"
+	opPutBack  = "put back" // ends whatever claim is on a node
 )
 
 // admin does what takes privileges, each of which must leave a row in the audit
@@ -24,6 +27,8 @@ type admin struct {
 
 	others []*Organization
 	keys   int
+	// held are tasks that the admin has held and that may not be over.
+	held []int64
 }
 
 // live works until home is closed.
@@ -54,6 +59,16 @@ func (a *admin) round(ctx context.Context) error {
 			note: func(op *Op) { op.Tasks = out.Done },
 		})
 		if err != nil {
+			return err
+		}
+	}
+	if a.chance(a.run.Load.Hold) {
+		if err := a.hold(ctx); err != nil {
+			return err
+		}
+	}
+	if a.chance(a.run.Load.PutBack) {
+		if err := a.putBack(ctx); err != nil {
 			return err
 		}
 	}

@@ -21,8 +21,8 @@ type given struct {
 
 // checkClaims is I2: every claim of the journal was told to its holder or
 // belongs to a call of theirs whose outcome is unknown, each call at most one;
-// and for every node there is an order of the calls that explains what clients
-// saw.
+// for every node there is an order of the calls that explains what clients saw; and
+// none is of a task while it is held.
 func (r *Run) checkClaims(ctx context.Context) error {
 	rows, _ := r.Store().Pool().Query(ctx, `SELECT e.claim_id::text, e.task_id, e.node_key, e.iteration, u.email, e.lease_ends, e.created_at
 		FROM task_events e JOIN users u ON u.id = e.actor WHERE e.kind = 'claim' ORDER BY e.created_at`)
@@ -31,8 +31,20 @@ func (r *Run) checkClaims(ctx context.Context) error {
 		return err
 	}
 	ops := r.onDatabasesClock(r.History.Ops())
+	held := holds(ops)
+	for _, g := range list {
+		for _, h := range held[g.Task] {
+			if h.from < g.At.UnixNano() && g.At.UnixNano() < h.to {
+				r.Violate("I2: %s was given node %s of task %d at %s, while an admin held it", g.Who, g.Node, g.Task, g.At)
+			}
+		}
+	}
 	ghosts := r.ghosts(ops, list)
-	found, looked := checkHistories(histories(ops, ghosts, time.Duration(r.Load.LeaseSeconds)*time.Second))
+	ended, err := r.putBacks(ctx, ops)
+	if err != nil {
+		return err
+	}
+	found, looked := checkHistories(histories(ops, slices.Concat(ghosts, ended), time.Duration(r.Load.LeaseSeconds)*time.Second))
 	for _, f := range found {
 		r.Violate("I2: %s", f)
 	}
@@ -45,9 +57,9 @@ func (r *Run) ghosts(ops []Op, journal []given) []Op {
 	told, unknown := map[string]Op{}, map[string][]Op{}
 	for _, op := range ops {
 		switch {
-		case op.Kind == opClaim && op.Claim != "":
+		case op.Kind == opClaim && op.Claim != "", op.Kind == opUndo && op.Outcome == OK:
 			told[op.Claim] = op
-		case op.Kind == opClaim && op.Outcome == Unknown:
+		case op.Outcome == Unknown && (op.Kind == opClaim || op.Kind == opUndo):
 			unknown[op.Who] = append(unknown[op.Who], op)
 		}
 	}
@@ -72,6 +84,7 @@ func (r *Run) ghosts(ops []Op, journal []given) []Op {
 		}
 		op := calls[i]
 		unknown[g.Who] = slices.Delete(calls, i, i+1)
+		op.Kind = opClaim
 		op.Claim, op.Task, op.Node, op.Iteration, op.LeaseEnds = g.Claim, g.Task, g.Node, g.Iteration, g.LeaseEnds.UnixNano()
 		out = append(out, op)
 	}

@@ -33,6 +33,8 @@ const (
 	opReview  = "review"
 	opRelease = "release"
 	opExtend  = "extend"
+	opUndo    = "undo"
+	opReset   = "bring back" // what was skipped
 )
 
 // Op is one call as its client saw it. A call that is repeated is one Op each
@@ -53,7 +55,8 @@ type Op struct {
 	Task      int64  `json:"task,omitempty"`
 	Node      string `json:"node,omitempty"`
 	Iteration int    `json:"iteration,omitempty"`
-	// LeaseEnds is of a claim that was given or extended, Unix time in nanoseconds.
+	// LeaseEnds is of a claim that was given or extended, Unix time in nanoseconds. An
+	// undo that was acknowledged has what is told of the claim that it gave.
 	LeaseEnds int64 `json:"lease_ends,omitempty"`
 	// Key is the Idempotency-Key of a create. Tasks are the ids that came back: of
 	// what was created, or of those whose priority was set.
@@ -129,7 +132,7 @@ func (h *History) Count(o Outcome) int64 {
 // from claims on an empty queue.
 func (op Op) changed() bool {
 	switch op.Kind {
-	case opLogin, opPoll, opMine:
+	case opLogin, opPoll, opMine, opReset:
 		return false
 	case opClaim:
 		return op.Claim != ""

@@ -24,7 +24,7 @@ type nodeState struct {
 
 // nodeCall is a call on a node.
 type nodeCall struct {
-	kind    string // opClaim, opExtend, opDraft, opSubmit (verdicts too), opRelease
+	kind    string // opClaim (an undo's too), opExtend, opDraft, opSubmit (verdicts too), opRelease
 	claim   string
 	outcome Outcome
 	// at and leaseEnds are of a claim: when the database gave it, and until
@@ -118,10 +118,12 @@ func histories(ops, ghosts []Op, lease time.Duration) map[round][]porcupine.Oper
 		c := nodeCall{kind: op.Kind, claim: op.Claim, outcome: op.Outcome, ended: op.Return}
 		ends := op.Return
 		switch op.Kind {
-		case opClaim:
-			if op.Claim == "" || op.Outcome == Refused {
+		case opClaim, opUndo:
+			// An undo has the claim that it gave once it is acknowledged.
+			if op.Claim == "" || op.Outcome == Refused || op.Kind == opUndo && op.Outcome == Unknown {
 				continue
 			}
+			c.kind = opClaim
 			c.leaseEnds, c.at = op.LeaseEnds, op.LeaseEnds-int64(lease)
 		case opExtend:
 			if op.Outcome == Unknown {

@@ -18,7 +18,8 @@ type claim struct {
 	LeaseEnds time.Time      `json:"lease_expires_at"`
 	Values    map[string]any `json:"values"`
 	Draft     *struct {
-		Revision int64 `json:"revision"`
+		Revision int64          `json:"revision"`
+		Values   map[string]any `json:"values"`
 	} `json:"draft"`
 }
 
@@ -145,7 +146,32 @@ func (c *client) extend(ctx context.Context, k *claim) error {
 	return err
 }
 
-func (c *client) release(ctx context.Context, k *claim) error {
-	_, err := c.do(ctx, request{Op: k.of(opRelease), method: http.MethodDelete, path: claimPath(k.ID, ""), refusals: lost})
+func (c *client) release(ctx context.Context, k *claim) error { return c.giveBack(ctx, k, "") }
+
+// skip gives the node back, and is not served it again until reset.
+func (c *client) skip(ctx context.Context, k *claim) error { return c.giveBack(ctx, k, "?skip=true") }
+
+func (c *client) giveBack(ctx context.Context, k *claim, how string) error {
+	_, err := c.do(ctx, request{Op: k.of(opRelease), method: http.MethodDelete, path: claimPath(k.ID, how), refusals: lost})
 	return err
+}
+
+// reset brings back what the caller skipped.
+func (c *client) reset(ctx context.Context) error {
+	_, err := c.do(ctx, request{Op: Op{Kind: opReset}, method: http.MethodPost, path: c.pipeline("/queue/reset")})
+	return err
+}
+
+// undo takes back what was handed in under a claim, and returns the claim that the
+// caller has for it.
+func (c *client) undo(ctx context.Context, k *claim) (*claim, error) {
+	var got claim
+	_, err := c.do(ctx, request{
+		Op: k.of(opUndo), method: http.MethodPost, path: claimPath(k.ID, "/undo"), refusals: lost,
+		out: &got, note: noteClaim(&got),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &got, nil
 }

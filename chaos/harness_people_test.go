@@ -20,6 +20,8 @@ type person struct {
 	answers int
 	// known are claims that the person has dealt with, or left on purpose.
 	known map[string]bool
+	// skipped says that the queue keeps something from the person.
+	skipped bool
 }
 
 // live works until home is closed and what is at hand is done, or until ctx
@@ -33,6 +35,9 @@ func (p *person) live(ctx context.Context, home <-chan struct{}) error {
 		switch {
 		case err != nil:
 			return p.end(ctx, err)
+		case k == nil && p.skipped:
+			p.skipped = false
+			err = p.reset(ctx)
 		case k == nil:
 			err = wait(ctx, emptyPause+p.think())
 		default:
@@ -98,6 +103,9 @@ func (p *person) handle(ctx context.Context, k *claim, home <-chan struct{}) err
 		return nil
 	case !quick && p.chance(p.load.Release):
 		return p.release(ctx, k)
+	case !quick && p.chance(p.load.Skip):
+		p.skipped = true
+		return p.skip(ctx, k)
 	case !quick && p.chance(p.load.Late):
 		if err := wait(ctx, time.Until(p.run.local(k.LeaseEnds))+p.think()); err != nil {
 			return err
@@ -139,9 +147,34 @@ func (p *person) contribute(ctx context.Context, k *claim) error {
 		return err
 	}
 	if p.chance(p.load.Repeat) {
-		return p.again(p.submit(ctx, k, values), k)
+		if err := p.again(p.submit(ctx, k, values), k); err != nil {
+			return err
+		}
+	}
+	if p.chance(p.load.Undo) {
+		return p.changeMind(ctx, k, values)
 	}
 	return nil
+}
+
+// changeMind takes back what was handed in under a claim, where nobody was quicker
+// and it is not final, and hands in something else.
+func (p *person) changeMind(ctx context.Context, k *claim, values object) error {
+	next, err := p.undo(ctx, k)
+	if errors.Is(err, errRefused) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.known[next.ID] = true
+	switch {
+	case next.TaskID != k.TaskID || next.Node != k.Node || next.Iteration != k.Iteration+1:
+		p.run.Violate("%s undid claim %s on node %s of task %d in round %d and was given %+v", p.who, k.ID, k.Node, k.TaskID, k.Iteration, *next)
+	case next.Draft == nil || !sameValues(next.Draft.Values, values):
+		p.run.Violate("I1: %s undid claim %s, under which they had handed in %v, and has the draft %+v", p.who, k.ID, values, next.Draft)
+	}
+	return p.contribute(ctx, next)
 }
 
 // twoTabs saves a draft from two tabs of the same age at once. One of them may be

@@ -46,6 +46,13 @@ type Load struct {
 	Reject   int `json:"reject"`
 	Escalate int `json:"escalate"`
 	Repeat   int `json:"repeat"` // sends an acknowledged call once more
+
+	// These are part of random runs alone: some rows count what becomes of each act.
+	Skip int `json:"skip"` // gives back, not to be served it again for now
+	Undo int `json:"undo"` // takes back what was handed in
+	// Of the rounds of admins: one keeps a task from everybody for a while, ends a claim.
+	Hold    int `json:"hold"`
+	PutBack int `json:"put_back"`
 }
 
 // DefaultLoad is the load of people times one.
@@ -100,6 +107,7 @@ func leastInjected(planned int) int {
 func NewSchedule(seed uint64, d time.Duration, people int) Schedule {
 	r := rand.New(rand.NewPCG(seed, 0x5eed))
 	s := Schedule{Seed: seed, Load: DefaultLoad(people)}
+	s.Load.Skip, s.Load.Undo, s.Load.Hold, s.Load.PutBack = 3, 6, 50, 50
 	n := max(1, int(d/faultEvery))
 	first := r.Perm(len(randomFaults))
 	for i := range n {

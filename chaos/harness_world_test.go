@@ -65,6 +65,16 @@ func (o *Organization) some(r *rand.Rand) (int64, bool) {
 	return o.order[r.IntN(len(o.order))], true
 }
 
+// newest is one of its last so many tasks; false while it has none.
+func (o *Organization) newest(r *rand.Rand, of int) (int64, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.order) == 0 {
+		return 0, false
+	}
+	return o.order[len(o.order)-1-r.IntN(min(of, len(o.order)))], true
+}
+
 // World is all tenants: those that the load works in, and one for the probes
 // that see whether everything works again.
 type World struct {

@@ -66,6 +66,30 @@ func TestRoundsAndNodesStandForThemselves(t *testing.T) {
 	require.Empty(t, found)
 }
 
+// An undo gives a claim of the next round, which others have to respect; one whose
+// outcome is unknown names the claim that it wants to undo, and gives none.
+func TestAnUndoGivesAClaim(t *testing.T) {
+	t.Parallel()
+	undo := func(claim string, round int, o Outcome) Op {
+		op := on(opUndo, claim, 2, 3, o)
+		op.Iteration, op.LeaseEnds = round, at(2+4)
+		return op
+	}
+	other := func(from float64) Op {
+		op := on(opClaim, "c", from, from+1, OK)
+		op.Iteration = 2
+		return op
+	}
+	before := []Op{on(opClaim, "a", 0, 1, OK), on(opSubmit, "a", 1, 2, OK), undo("a", 1, Unknown)}
+	for from, want := range map[float64]int{3: 1, 6: 0} { // its lease ends at 6
+		found, looked := checkHistories(histories(append(before, undo("b", 2, OK), other(from)), nil, 4*time.Second))
+		require.Equal(t, 2, looked)
+		require.Len(t, found, want)
+	}
+	found, _ := checkHistories(histories(append(before, other(3)), nil, 4*time.Second))
+	require.Empty(t, found, "it is not known whether anything was undone")
+}
+
 // A claim that nobody was told of stands in the way of others all the same.
 func TestAGhostHoldsItsNode(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,173 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// heldFor is how long an admin holds a task at most.
+const heldFor = time.Second
+
+// hold keeps one of the newest tasks from everybody for a while, and lets one go on
+// that was held before: a call that was given up, because a process stood still, may
+// hold it once more.
+func (a *admin) hold(ctx context.Context) error {
+	id, ok := a.org.newest(a.rand, a.run.Load.Backlog)
+	if !ok {
+		return nil
+	}
+	switch err := a.onTask(ctx, opHold, id); {
+	case errors.Is(err, errRefused): // it is over
+	case err != nil:
+		return err
+	default:
+		a.held = append(a.held, id)
+		if err := wait(ctx, time.Duration(a.rand.Int64N(int64(heldFor)))); err != nil {
+			return err
+		}
+		if err := a.letGo(ctx, len(a.held)-1); err != nil {
+			return err
+		}
+	}
+	if len(a.held) == 0 {
+		return nil
+	}
+	return a.letGo(ctx, a.rand.IntN(len(a.held)))
+}
+
+// letGo lets the task go on that is there in held, and forgets it when it is over.
+func (a *admin) letGo(ctx context.Context, i int) error {
+	err := a.onTask(ctx, opUnhold, a.held[i])
+	if errors.Is(err, errRefused) {
+		a.held = slices.Delete(a.held, i, i+1)
+		return nil
+	}
+	return err
+}
+
+// onTask sends what an admin does with a whole task, refused when that is over.
+func (a *admin) onTask(ctx context.Context, verb string, id int64) error {
+	_, err := a.do(ctx, request{
+		Op: Op{Kind: verb, Task: id}, method: http.MethodPost, path: fmt.Sprintf("/api/console/tasks/%d/%s", id, verb),
+		refusals: []int{http.StatusConflict},
+	})
+	return err
+}
+
+// putBack ends the claim that somebody has on a node of one of the newest tasks.
+func (a *admin) putBack(ctx context.Context) error {
+	id, ok := a.org.newest(a.rand, a.run.Load.Backlog)
+	if !ok {
+		return nil
+	}
+	node := []string{nodeSolve, nodeTag, nodeCheck}[a.rand.IntN(3)]
+	_, err := a.do(ctx, request{
+		Op: Op{Kind: opPutBack, Task: id, Node: node}, method: http.MethodPost,
+		path: fmt.Sprintf("/api/console/tasks/%d/nodes/%s/release", id, node), refusals: []int{http.StatusConflict},
+	})
+	if errors.Is(err, errRefused) {
+		return nil // nobody has one
+	}
+	return err
+}
+
+// putBacks are the claims that admins ended, from the journal, as calls that may end
+// their claim at any time from then on. Each that was acknowledged has ended one, and
+// nobody has ended one that no admin asked for.
+func (r *Run) putBacks(ctx context.Context, ops []Op) ([]Op, error) {
+	type asked struct {
+		task int64
+		node string
+	}
+	acked, tried, ended := map[asked]int{}, map[asked]int{}, map[asked]int{}
+	for _, op := range ops {
+		if op.Kind != opPutBack || op.Outcome == Refused {
+			continue
+		}
+		tried[asked{op.Task, op.Node}]++
+		if op.Outcome == OK {
+			acked[asked{op.Task, op.Node}]++
+		}
+	}
+	rows, _ := r.Store().Pool().Query(ctx, `SELECT e.claim_id::text, e.task_id, e.node_key, e.iteration, u.email, e.created_at, e.created_at
+		FROM task_events e JOIN users u ON u.id = e.actor WHERE e.kind = 'release' AND starts_with(u.email, 'admin@') ORDER BY e.created_at`)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[given])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Op, len(list))
+	for i, g := range list {
+		ended[asked{g.Task, g.Node}]++
+		out[i] = Op{
+			Who: g.Who, Kind: opRelease, Outcome: Unknown, Call: g.At.UnixNano(),
+			Claim: g.Claim, Task: g.Task, Node: g.Node, Iteration: g.Iteration,
+		}
+	}
+	for k, n := range ended {
+		if n > tried[k] {
+			r.Violate("I3: %d claims on node %s of task %d were ended by an admin, who asked for it %d times", n, k.node, k.task, tried[k])
+		}
+	}
+	for k, n := range acked {
+		if n > ended[k] {
+			r.Violate("I3: an admin was told %d times that they ended a claim on node %s of task %d, the journal has %d", n, k.node, k.task, ended[k])
+		}
+	}
+	r.Logf("%d claims were ended by admins, who were told so for %d nodes", len(list), len(acked))
+	return out, nil
+}
+
+// period is a time in which a task was held for certain, both ends in Unix time,
+// nanoseconds.
+type period struct{ from, to int64 }
+
+// holds are the periods in which tasks were held for certain: from when the hold was
+// acknowledged until somebody first asked for its end. What was never ended is no
+// period; neither is what comes after an end of unknown outcome, which may come late.
+func holds(ops []Op) map[int64][]period {
+	type wish struct {
+		who    string
+		intent int64
+	}
+	since := map[int64]int64{} // by task
+	asked, doubtful := map[wish]bool{}, map[int64]bool{}
+	out := map[int64][]period{}
+	for _, op := range ops {
+		switch {
+		case op.Kind == opHold && op.Outcome == OK && !doubtful[op.Task]:
+			since[op.Task] = op.Return
+		case op.Kind == opUnhold && !asked[wish{op.Who, op.Intent}]:
+			asked[wish{op.Who, op.Intent}] = true
+			if from, held := since[op.Task]; held {
+				out[op.Task] = append(out[op.Task], period{from, op.Call})
+				delete(since, op.Task)
+			}
+		}
+		doubtful[op.Task] = doubtful[op.Task] || op.Kind == opUnhold && op.Outcome == Unknown
+	}
+	return out
+}
+
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	op := func(kind string, task, intent, from, to int64, o Outcome) Op {
+		return Op{Who: "a", Kind: kind, Task: task, Intent: intent, Call: from, Return: to, Outcome: o}
+	}
+	require.Equal(t, map[int64][]period{7: {{2, 5}, {22, 25}}, 8: {{2, 5}}}, holds([]Op{
+		op(opHold, 7, 1, 1, 2, OK), op(opUnhold, 7, 2, 5, 6, OK), op(opUnhold, 7, 3, 9, 10, OK),
+		op(opHold, 7, 4, 20, 21, Unknown), op(opHold, 7, 4, 21, 22, OK), // for certain from 22 on
+		op(opUnhold, 7, 5, 25, 26, OK),
+		op(opHold, 8, 6, 1, 2, OK), op(opUnhold, 8, 7, 5, 6, Unknown), op(opUnhold, 8, 7, 7, 8, OK), // perhaps over from 5 on
+		op(opHold, 8, 8, 20, 21, OK), op(opUnhold, 8, 9, 25, 26, OK), // the one of 5 may come now
+		op(opHold, 9, 10, 30, 31, Refused), op(opUnhold, 9, 11, 32, 33, Refused),
+		op(opHold, 10, 12, 30, 31, OK),
+	}))
+}
