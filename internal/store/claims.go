@@ -72,10 +72,11 @@ const candidateSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON 
 // The order of service: what was returned to this person, the queue, what was
 // kept for somebody who did not come, and leases that ran out. The last one
 // works while Temporal is down. What the person skipped is left out of all but
-// the first.
+// the first. The queue is served from $6 and $7 on.
 var (
 	claimFreshSQL = `WITH mine AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for = $3`, `n.priority, n.task_id`) + `
-), free AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NULL AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM mine)`, `n.priority, n.task_id`) + `
+), free AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NULL AND (n.priority, n.task_id) >= ($6::smallint, $7::bigint)
+      AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM mine)`, `n.priority, n.task_id`) + `
 ), c AS (SELECT * FROM mine UNION ALL SELECT * FROM free)` + takeSQL
 
 	claimLapsedSQL = `WITH kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND `+notSkippedSQL, `n.reserved_for, n.priority, n.task_id`) + `
@@ -94,13 +95,22 @@ var (
 // ClaimNext gives the person the next node of a kind in a pipeline, or nil
 // when none is there for them. Conflict when the pipeline is not ACTIVE.
 func (s *Store) ClaimNext(ctx context.Context, m Member, kind pipeline.Kind) (*Claim, error) {
-	for _, sql := range []string{claimFreshSQL, claimLapsedSQL} {
-		c, err := s.take(ctx, sql, m.PipelineID, m.OrgID, m.UserID, kind, claimTail())
-		if c != nil || err != nil {
-			return c, err
-		}
+	head := s.headOfQueue(ctx, m, kind)
+	c, err := s.claimFresh(ctx, m, kind, head)
+	if c == nil && err == nil && head != queueFront {
+		c, err = s.claimFresh(ctx, m, kind, queueFront)
+	}
+	if c == nil && err == nil {
+		c, err = s.take(ctx, claimLapsedSQL, m.PipelineID, m.OrgID, m.UserID, kind, claimTail())
+	}
+	if c != nil || err != nil {
+		return c, err
 	}
 	return nil, s.claimsOpen(ctx, m)
+}
+
+func (s *Store) claimFresh(ctx context.Context, m Member, kind pipeline.Kind, from queuePosition) (*Claim, error) {
+	return s.take(ctx, claimFreshSQL, m.PipelineID, m.OrgID, m.UserID, kind, claimTail(), from.Priority, from.TaskID)
 }
 
 // ClaimTask claims one named node. Conflict says why it cannot be had.

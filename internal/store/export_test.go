@@ -15,12 +15,17 @@ var (
 	TakeOutboxSQL  = takeOutboxSQL
 	KeepPlanSQL    = keepPlanSQL
 	ClaimLapsedSQL = claimLapsedSQL
+	QueueFront     = queueFront
+	HeadOfQueue    = (*Store).headOfQueue
 	ClaimTail      = claimTail
 	TaskOfClaim    = taskOfClaim
 	CountQueueSQL  = countQueueSQL
 	BlockersSQL    = blockersSQL
 	HistorySQL     = historySQL
 )
+
+// QueuePosition is what HeadOfQueue returns.
+type QueuePosition = queuePosition
 
 // What the tests of lists look at, and in smaller steps than production takes.
 var (

@@ -136,6 +136,9 @@ func TestPlansAtAMillionTasks(t *testing.T) {
 	for name, sql := range map[string]string{"fresh": store.ClaimFreshSQL, "lapsed": store.ClaimLapsedSQL} {
 		t.Run("claim "+name, func(t *testing.T) {
 			args := []any{b.PipelineID, b.OrgID, b.Contributors[0], "subtask", store.ClaimTail()}
+			if sql == store.ClaimFreshSQL {
+				args = append(args, store.QueueFront.Priority, store.QueueFront.TaskID)
+			}
 			readsFew(t, b.explain(sql, args...), 40)
 			readsFew(t, b.explainGeneric(sql, args...), 40)
 		})

@@ -32,6 +32,7 @@ const (
 type Store struct {
 	pool     *pgxpool.Pool
 	versions *versionCache
+	heads    *queueHeads
 	// expired counts the leases that this process took back.
 	expired atomic.Int64
 }
@@ -69,7 +70,7 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("make connection pool: %w", err)
 	}
 	g.pool.Store(pool)
-	return &Store{pool: pool, versions: newVersionCache()}, nil
+	return &Store{pool: pool, versions: newVersionCache(), heads: newQueueHeads()}, nil
 }
 
 // Close ends all connections, waiting for those in use.

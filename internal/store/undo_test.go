@@ -239,7 +239,8 @@ func TestUndoBehindTheLock(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { _ = tx.Rollback(ctx) }()
 		// The reviewer's claim has been made and is about to be committed.
-		_, err = tx.Exec(ctx, store.ClaimFreshSQL, b.PipelineID, b.OrgID, b.Reviewers[0], pipeline.KindReview, store.ClaimTail())
+		_, err = tx.Exec(ctx, store.ClaimFreshSQL, b.PipelineID, b.OrgID, b.Reviewers[0], pipeline.KindReview, store.ClaimTail(),
+			store.QueueFront.Priority, store.QueueFront.TaskID)
 		require.NoError(t, err)
 		undone := make(chan error, 1)
 		go func() {

@@ -40,7 +40,7 @@ func TestPlansOfWork(t *testing.T) {
 		most float64
 	}{
 		"claim behind a thousand skips": {
-			store.ClaimFreshSQL, []any{b.PipelineID, b.OrgID, ada, "subtask", store.ClaimTail()}, 3*1000 + 100,
+			store.ClaimFreshSQL, []any{b.PipelineID, b.OrgID, ada, "subtask", store.ClaimTail(), store.QueueFront.Priority, store.QueueFront.TaskID}, 3*1000 + 100,
 		},
 		"queue":         {store.CountQueueSQL, b.queueArgs(ada, "subtask"), 4 * 2000},
 		"review queue":  {store.CountQueueSQL, b.queueArgs(ada, "review"), 100},
