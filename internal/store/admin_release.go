@@ -33,7 +33,7 @@ func (s *Store) ReleaseNode(ctx context.Context, m Member, taskID int64, node, r
 // it over.
 func (t *lockedTask) releaseClaims(ctx context.Context, tx pgx.Tx, admin int64, node, reason string) (int, error) {
 	rows, _ := tx.Query(ctx, `SELECT key, iteration, claim_id::text FROM task_nodes
-		WHERE task_id = $1 AND status = 'claimed' AND ($2 = '' OR key = $2) ORDER BY key`, t.ID, node)
+		WHERE task_id = $1 AND claim_id IS NOT NULL AND ($2 = '' OR key = $2) ORDER BY key`, t.ID, node)
 	type held struct {
 		Key       string
 		Iteration int

@@ -33,7 +33,7 @@ func (s *Store) SaveDraft(ctx context.Context, userID int64, claimID string, val
 	var next int64
 	err = s.pool.QueryRow(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
 		SELECT n.task_id, n.key, n.claimed_by, n.org_id, $4, 1 FROM task_nodes n
-		WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND n.status = 'claimed'
+		WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3
 			AND ($5 = 0 OR EXISTS (SELECT 1 FROM drafts o WHERE o.task_id = n.task_id AND o.node_key = n.key AND o.user_id = $2))
 		FOR SHARE OF n
 		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
@@ -77,7 +77,7 @@ func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
 func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) error {
 	_, err := s.pool.Exec(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
 		SELECT $1::bigint, $2::text, $3::bigint, $4::bigint, $5::jsonb, 1 WHERE NOT EXISTS (
-			SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = $2 AND status = 'claimed' AND claimed_by = $3)
+			SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = $2 AND claimed_by = $3)
 		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()`,
 		c.TaskID, c.Node, c.UserID, c.OrgID, values)
 	return translate(err)

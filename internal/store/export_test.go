@@ -15,6 +15,7 @@ var (
 	TakeOutboxSQL  = takeOutboxSQL
 	KeepPlanSQL    = keepPlanSQL
 	ClaimLapsedSQL = claimLapsedSQL
+	LiveClaimSQL   = liveClaimSQL
 	QueueFront     = queueFront
 	HeadOfQueue    = (*Store).headOfQueue
 	ClaimTail      = claimTail

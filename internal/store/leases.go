@@ -19,9 +19,14 @@ const memberSQL = `EXISTS (SELECT 1 FROM pipelines p
     LEFT JOIN project_members pm ON pm.project_id = p.project_id AND pm.user_id = $2
     WHERE p.id = n.pipeline_id AND p.org_id = n.org_id AND (om.role = 'org_admin' OR pm.user_id IS NOT NULL))`
 
+// A node has a claim exactly while it is claimed (the constraint task_nodes_claim).
+// What looks for one by its task asks for the claim and not for the status: the
+// indexes of all that is claimed look shorter than the way by the task while that is
+// little, and a snapshot that somebody holds keeps all in them that ever was.
+
 // liveClaimSQL finds a claim that holds: $1 task, $2 user, $3 claim id.
 const liveClaimSQL = `SELECT ` + claimColumns + ` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
-    WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND n.status = 'claimed' AND ` + memberSQL
+    WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND ` + memberSQL
 
 // LiveClaim returns the claim that the person holds. A claim past its lease
 // counts as held until somebody takes the node. NotFound when it never was
@@ -99,7 +104,7 @@ func (s *Store) ExtendClaim(ctx context.Context, userID int64, claimID string) (
 	}
 	rows, _ := s.pool.Query(ctx, `UPDATE task_nodes n SET lease_expires_at = now() + n.lease_seconds * interval '1 second'
 		FROM tasks t WHERE t.id = n.task_id AND n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3
-		AND n.status = 'claimed' AND `+memberSQL+` RETURNING `+claimColumns, taskID, userID, claimID)
+		AND `+memberSQL+` RETURNING `+claimColumns, taskID, userID, claimID)
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Claim])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Claim{}, translate(lostClaim(ctx, s.pool, userID, taskID, claimID))
@@ -174,6 +179,6 @@ func (s *Store) withClaim(ctx context.Context, userID int64, claimID string, fn 
 // holds reports whether the claim still holds its node of the locked task.
 func (t *lockedTask) holds(ctx context.Context, tx pgx.Tx, c Claim) (held bool, err error) {
 	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = $2
-		AND claim_id = $3 AND claimed_by = $4 AND status = 'claimed')`, t.ID, c.Node, c.ID, c.UserID).Scan(&held)
+		AND claim_id = $3 AND claimed_by = $4)`, t.ID, c.Node, c.ID, c.UserID).Scan(&held)
 	return held, err
 }

@@ -21,8 +21,10 @@ import (
 // is found by the next look, or when there is nothing behind.
 
 const (
-	// lookAgain is how long what a look has found counts.
-	lookAgain = time.Second
+	// lookAgain is how long what a look has found counts for claims; numbers of queues,
+	// for which nobody looks, go by it for lookedLongAgo.
+	lookAgain     = time.Second
+	lookedLongAgo = 5 * time.Second
 	// lookWithin bounds a look. A claim waits for it.
 	lookWithin = 2 * time.Second
 	// littleRead is how many blocks of the table a look may read for claims to begin at
@@ -53,6 +55,7 @@ type queueName struct {
 type queueHead struct {
 	at             queuePosition
 	known, looking bool
+	looks          int
 }
 
 func newQueueHeads() *queueHeads { return &queueHeads{of: map[queueName]*queueHead{}} }
@@ -78,11 +81,30 @@ func (h *queueHeads) found(q queueName, at queuePosition) {
 	defer h.mu.Unlock()
 	head := h.of[q]
 	head.at, head.known, head.looking = at, true, false
+	head.looks++
+	look := head.looks
 	time.AfterFunc(lookAgain, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		head.known = false
 	})
+	time.AfterFunc(lookedLongAgo, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if head.looks == look {
+			head.at = queueFront
+		}
+	})
+}
+
+// lately is where a queue began when somebody last looked, not long ago.
+func (h *queueHeads) lately(q queueName) queuePosition {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if head := h.of[q]; head != nil {
+		return head.at
+	}
+	return queueFront
 }
 
 // headOfQueue returns where claims in a queue begin.

@@ -61,6 +61,9 @@ func TestAQueueBeginsBehindWhatASnapshotKeeps(t *testing.T) {
 	require.Greater(t, far, int64(100), "the snapshot keeps nothing: this proves nothing")
 	require.Less(t, near, int64(30))
 
+	queues, err := b.Store.Queues(ctx, ada)
+	require.NoError(t, err)
+	require.Equal(t, left, queues[0].Available)
 	next := func() *store.Claim {
 		c, err := b.Store.ClaimNext(ctx, m, pipeline.KindSubtask)
 		require.NoError(t, err)

@@ -104,17 +104,20 @@ func humanKinds(p *pipeline.Pipeline) []pipeline.Kind {
 	return out
 }
 
-// queueSQL counts queues: $1 pipelines, $2 their organizations, $3 user, $4 kinds.
+// queueSQL counts queues: $1 pipelines, $2 their organizations, $3 user, $4 kinds, $5
+// and $6 where they begin (queue_head.go).
 // Each part walks an index of the queue, so far and no further. It looks at the
 // task of a node only where some task of the pipeline is held, and for a skip
 // only where the person skipped something: mostly there is neither, and two
 // looks for each of a thousand nodes would be all that the count costs. All
 // queues of a person are one statement: to set it up takes as long as to run it.
 var queueSQL = `SELECT least(%[1]d, c.free + c.kept + c.late) AS available, c.back AS returned, c.mine, c.others AS claimed_by_others
-FROM unnest($1::bigint[], $2::bigint[], $4::text[]) WITH ORDINALITY AS q(pipeline_id, org_id, kind, i)
+FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::smallint[], $6::bigint[]) WITH ORDINALITY
+    AS q(pipeline_id, org_id, kind, head_priority, head_task, i)
 CROSS JOIN LATERAL (WITH odd AS (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeline_id = q.pipeline_id AND held) AS held,
         (SELECT count(*) FROM (SELECT 1 FROM skips WHERE user_id = $3 AND pipeline_id = q.pipeline_id ORDER BY created_at LIMIT 1) s) > 0 AS skipped
-    ) SELECT (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NULL`, `n.priority, n.task_id`) + `) AS free,
+    ) SELECT (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NULL AND (n.priority, n.task_id) >= (q.head_priority, q.head_task)`,
+	`n.priority, n.task_id`) + `) AS free,
         (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,
 	`n.reserved_for, n.priority, n.task_id`) + `) AS kept,
         (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3`, `n.lease_expires_at`) + `) AS late,
@@ -147,13 +150,16 @@ func (s *Store) countQueues(ctx context.Context, userID int64, queues []Queue) e
 		return nil
 	}
 	pipelines, orgs, kinds := make([]int64, len(queues)), make([]int64, len(queues)), make([]string, len(queues))
+	priorities, tasks := make([]int16, len(queues)), make([]int64, len(queues))
 	for i, q := range queues {
 		pipelines[i], orgs[i], kinds[i] = q.PipelineID, q.OrgID, string(q.Kind)
+		head := s.heads.lately(queueName{q.PipelineID, q.Kind})
+		priorities[i], tasks[i] = head.Priority, head.TaskID
 	}
 	var counts []QueueCount
 	b := &pgx.Batch{}
 	genericPlan(b)
-	b.Queue(countQueueSQL, pipelines, orgs, userID, kinds).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(countQueueSQL, pipelines, orgs, userID, kinds, priorities, tasks).Query(func(rows pgx.Rows) (err error) {
 		counts, err = pgx.CollectRows(rows, pgx.RowToStructByName[QueueCount])
 		return err
 	})

@@ -103,7 +103,7 @@ func (t *lockedTask) handedIn(ctx context.Context, tx pgx.Tx, userID int64, c Cl
 // undoneAlready returns the claim that undoing gave, while it holds.
 func (t *lockedTask) undoneAlready(ctx context.Context, tx pgx.Tx, c Claim) (*Claim, error) {
 	rows, _ := tx.Query(ctx, `SELECT `+claimColumns+` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
-		WHERE n.task_id = $1 AND n.key = $2 AND n.claimed_by = $3 AND n.status = 'claimed' AND n.iteration = $4`,
+		WHERE n.task_id = $1 AND n.key = $2 AND n.claimed_by = $3 AND n.iteration = $4`,
 		t.ID, c.Node, c.UserID, c.Iteration+1)
 	held, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Claim])
 	if errors.Is(err, pgx.ErrNoRows) {

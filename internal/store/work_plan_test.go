@@ -62,12 +62,37 @@ func TestPlansOfWork(t *testing.T) {
 			})
 		})
 	}
+	b.claimPlan(t)
 	b.crowdPlans(t)
+}
+
+// claimPlan asserts that a claim is found by its task, not among all that is claimed:
+// while Postgres knows of none, its index looks like the shortest way, and it is the
+// longest when a snapshot keeps all claims that ever were.
+func (b *bench) claimPlan(t *testing.T) {
+	t.Helper()
+	const claim = "00000010-0601-896b-b71b-d8cb2bed8c23"
+	for name, plan := range map[string]planNode{
+		"for one claim": b.explain(store.LiveClaimSQL, 1, b.Contributors[0], claim),
+		"for all":       b.explainGeneric(store.LiveClaimSQL, 1, b.Contributors[0], claim),
+	} {
+		t.Run("live claim, planned "+name, func(t *testing.T) {
+			plan.walk(func(n planNode) {
+				if n.Table == "task_nodes" {
+					require.Equal(t, "task_nodes_pkey", n.Index)
+				}
+			})
+		})
+	}
 }
 
 // queueArgs ask for one queue, written as Postgres writes arrays.
 func (b *bench) queueArgs(user int64, kind string) []any {
-	return []any{fmt.Sprintf("{%d}", b.PipelineID), fmt.Sprintf("{%d}", b.OrgID), user, "{" + kind + "}"}
+	front := store.QueueFront
+	return []any{
+		fmt.Sprintf("{%d}", b.PipelineID), fmt.Sprintf("{%d}", b.OrgID), user, "{" + kind + "}",
+		fmt.Sprintf("{%d}", front.Priority), fmt.Sprintf("{%d}", front.TaskID),
+	}
 }
 
 // crowdPlans asserts that the numbers of a queue are read at a cost that does not
