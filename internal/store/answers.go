@@ -37,12 +37,19 @@ type submission struct {
 const submissionColumns = `node_key, iteration, author, verdict, values, comments, seq, created_at`
 
 // submissions returns the newest submission of every node of the task that was
-// not taken back, in the order they were made.
-func submissions(ctx context.Context, q querier, orgID, taskID int64) ([]submission, error) {
-	rows, _ := q.Query(ctx, `SELECT * FROM (
+// not taken back, in the order they were made. A table that was empty when Postgres
+// last counted it is not read whole for them.
+func submissions(ctx context.Context, q querier, orgID, taskID int64) (subs []submission, err error) {
+	b := &pgx.Batch{}
+	b.Queue(byIndexSQL)
+	b.Queue(`SELECT * FROM (
 			SELECT DISTINCT ON (node_key) `+submissionColumns+` FROM submissions
-			WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL ORDER BY node_key, iteration DESC) s ORDER BY seq`, taskID, orgID)
-	return pgx.CollectRows(rows, pgx.RowToStructByName[submission])
+			WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL ORDER BY node_key, iteration DESC) s ORDER BY seq`, taskID, orgID).
+		Query(func(rows pgx.Rows) error {
+			subs, err = pgx.CollectRows(rows, pgx.RowToStructByName[submission])
+			return err
+		})
+	return subs, q.SendBatch(ctx, b).Close()
 }
 
 // answers merges everything known about a task's fields: seeded and static

@@ -46,9 +46,36 @@ func TestPlansOfAnEmptyOutboxServeAFullOne(t *testing.T) {
 	}
 	const full = 5000
 	fill(full)
-	before := b.outboxReads(one)
+	before := b.reads(one, "outbox")
 	act()
-	require.Less(t, b.outboxReads(one)-before, int64(full), "no statement reads the outbox whole")
+	require.Less(t, b.reads(one, "outbox")-before, int64(full), "no statement reads the outbox whole")
+}
+
+// TestSubmissionsOfATaskAreFoundByIndex hands in by plans that were made when nearly
+// nothing had been handed in, as a new installation does until Postgres has counted.
+func TestSubmissionsOfATaskAreFoundByIndex(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	one, m := b.oneConnection(), b.member(b.Contributors[0])
+	b.create(20)
+	b.exec(`ALTER TABLE submissions SET (autovacuum_enabled = off)`)
+	act := func() {
+		c, err := one.ClaimNext(ctx, m, pipeline.KindSubtask)
+		require.NoError(t, err)
+		_, err = one.Submit(ctx, m.UserID, c.ID, raw(answer42))
+		require.NoError(t, err)
+	}
+	for range 7 {
+		b.exec(`VACUUM (ANALYZE) submissions`)
+		act()
+	}
+	const full = 5000
+	b.exec(`INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, seq)
+		SELECT gen_random_uuid(), $1, -i, 'solve', 1, -1, 3 FROM generate_series(1, $2::int) i`, b.OrgID, full)
+	before := b.reads(one, "submissions")
+	act()
+	require.Less(t, b.reads(one, "submissions")-before, int64(full))
 }
 
 // oneConnection is the store on a connection of its own: what is done by it meets
@@ -70,15 +97,15 @@ func (b *bench) emptyOutbox(one *store.Store) {
 	require.NoError(b.t, err)
 }
 
-// outboxReads is how many rows and index entries of the outbox were read until now
-// on this connection. Others tell what they read when they please, a second late or
+// reads is how many rows and index entries of a table were read until now on this
+// connection. Others tell what they read when they please, a second late or
 // ten: what reads many rows between two counts must do it here.
-func (b *bench) outboxReads(one *store.Store) (rows int64) {
+func (b *bench) reads(one *store.Store, table string) (rows int64) {
 	b.t.Helper()
 	_, err := one.Pool().Exec(b.t.Context(), `SELECT pg_stat_force_next_flush()`)
 	require.NoError(b.t, err)
 	require.NoError(b.t, b.Store.Pool().QueryRow(b.t.Context(), `SELECT max(t.seq_tup_read) + sum(i.idx_tup_read)::bigint
-		FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = 'outbox'`).Scan(&rows))
+		FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid) WHERE t.relname = $1`, table).Scan(&rows))
 	return rows
 }
 
@@ -107,9 +134,9 @@ func TestTakingSomeReadsFewAfterAnOutage(t *testing.T) {
 		ids[1:], store.UrgencyClaimed, tasks)
 	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, 2, $2)`, ids[0], store.UrgencyClaimed)
 
-	before := b.outboxReads(one)
+	before := b.reads(one, "outbox")
 	take(store.UrgencyHanded, some)
-	require.Less(t, b.outboxReads(one)-before, int64(tasks/2))
+	require.Less(t, b.reads(one, "outbox")-before, int64(tasks/2))
 
 	for done := false; !done; { // the one claim that stands for itself is the last of all
 		got, err := one.TakeOutbox(ctx, some, store.UrgencyClaimed)
@@ -123,9 +150,9 @@ func TestTakingSomeReadsFewAfterAnOutage(t *testing.T) {
 		take(store.UrgencyClaimed, 0)
 	}
 	b.exec(`VACUUM outbox`)
-	before = b.outboxReads(one)
+	before = b.reads(one, "outbox")
 	take(store.UrgencyClaimed, 0)
-	require.Less(t, b.outboxReads(one)-before, int64(tasks/2))
+	require.Less(t, b.reads(one, "outbox")-before, int64(tasks/2))
 	var claims, handed int
 	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT count(*) FILTER (WHERE priority = $1), count(*) FILTER (WHERE priority = 0) FROM outbox`,
 		store.UrgencyClaimed).Scan(&claims, &handed))
