@@ -55,7 +55,7 @@ type queueName struct {
 type queueHead struct {
 	at             queuePosition
 	known, looking bool
-	looks          int
+	forget         *time.Timer // since the last look
 }
 
 func newQueueHeads() *queueHeads { return &queueHeads{of: map[queueName]*queueHead{}} }
@@ -81,19 +81,18 @@ func (h *queueHeads) found(q queueName, at queuePosition) {
 	defer h.mu.Unlock()
 	head := h.of[q]
 	head.at, head.known, head.looking = at, true, false
-	head.looks++
-	look := head.looks
 	time.AfterFunc(lookAgain, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		head.known = false
 	})
-	time.AfterFunc(lookedLongAgo, func() {
+	if head.forget != nil {
+		head.forget.Stop()
+	}
+	head.forget = time.AfterFunc(lookedLongAgo, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if head.looks == look {
-			head.at = queueFront
-		}
+		head.at = queueFront // also when it was found just now: that costs a claim once
 	})
 }
 
