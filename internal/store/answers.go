@@ -36,21 +36,11 @@ type submission struct {
 
 const submissionColumns = `node_key, iteration, author, verdict, values, comments, seq, created_at`
 
-// submissions returns the newest submission of every node of the task that was
-// not taken back, in the order they were made. A table that was empty when Postgres
-// last counted it is not read whole for them.
-func submissions(ctx context.Context, q querier, orgID, taskID int64) (subs []submission, err error) {
-	b := &pgx.Batch{}
-	b.Queue(byIndexSQL)
-	b.Queue(`SELECT * FROM (
-			SELECT DISTINCT ON (node_key) `+submissionColumns+` FROM submissions
-			WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL ORDER BY node_key, iteration DESC) s ORDER BY seq`, taskID, orgID).
-		Query(func(rows pgx.Rows) error {
-			subs, err = pgx.CollectRows(rows, pgx.RowToStructByName[submission])
-			return err
-		})
-	return subs, q.SendBatch(ctx, b).Close()
-}
+// submissionsSQL is the newest submission of every node of task $1 of organization $2
+// that was not taken back, in the order they were made.
+const submissionsSQL = `SELECT * FROM (
+		SELECT DISTINCT ON (node_key) ` + submissionColumns + ` FROM submissions
+		WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL ORDER BY node_key, iteration DESC) s ORDER BY seq`
 
 // answers merges everything known about a task's fields: seeded and static
 // values, then what was submitted, later over earlier. A subtask's newest
@@ -72,15 +62,19 @@ func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Va
 	return out
 }
 
-// taskAnswers reads and merges the answers of one task.
+// taskAnswers reads and merges the answers of one task. A table of submissions that
+// was empty when Postgres last counted it is not read whole for them.
 func taskAnswers(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) (form.Values, []submission, error) {
 	var input form.Values
-	err := q.QueryRow(ctx, `SELECT input FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).Scan(&input)
-	if err != nil {
-		return nil, nil, err
-	}
-	subs, err := submissions(ctx, q, c.OrgID, c.TaskID)
-	if err != nil {
+	var subs []submission
+	b := &pgx.Batch{}
+	b.Queue(byIndexSQL)
+	b.Queue(`SELECT input FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).QueryRow(func(row pgx.Row) error { return row.Scan(&input) })
+	b.Queue(submissionsSQL, c.TaskID, c.OrgID).Query(func(rows pgx.Rows) (err error) {
+		subs, err = pgx.CollectRows(rows, pgx.RowToStructByName[submission])
+		return err
+	})
+	if err := q.SendBatch(ctx, b).Close(); err != nil {
 		return nil, nil, err
 	}
 	return answers(p, input, subs), subs, nil

@@ -83,7 +83,7 @@ func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) erro
 	return translate(err)
 }
 
-func dropDraft(ctx context.Context, tx pgx.Tx, c Claim) error {
-	_, err := tx.Exec(ctx, `DELETE FROM drafts WHERE task_id = $1 AND node_key = $2 AND user_id = $3`, c.TaskID, c.Node, c.UserID)
-	return err
+// queueNoDraft drops what the holder of a claim wrote so far.
+func queueNoDraft(b *pgx.Batch, c Claim) {
+	b.Queue(`DELETE FROM drafts WHERE task_id = $1 AND node_key = $2 AND user_id = $3`, c.TaskID, c.Node, c.UserID)
 }

@@ -29,14 +29,21 @@ type lockedTask struct {
 const lockTaskSQL = `SELECT id, org_id, pipeline_id, version_id, status, held, touched, seq, applied_seq
 	FROM tasks`
 
+// lockTheirTaskSQL locks task $1 of organization $2 and pipeline $3.
+const lockTheirTaskSQL = lockTaskSQL + ` WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 FOR UPDATE`
+
 // lockTask locks a task of the organization and pipeline; NotFound when there
 // is none.
 func lockTask(ctx context.Context, tx pgx.Tx, orgID, pipelineID, taskID int64) (*lockedTask, error) {
-	return lockOne(ctx, tx, taskID, lockTaskSQL+` WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 FOR UPDATE`, taskID, orgID, pipelineID)
+	return lockOne(ctx, tx, taskID, lockTheirTaskSQL, taskID, orgID, pipelineID)
 }
 
 func lockOne(ctx context.Context, tx pgx.Tx, taskID int64, sql string, args ...any) (*lockedTask, error) {
 	rows, _ := tx.Query(ctx, sql, args...)
+	return lockedOne(rows, taskID)
+}
+
+func lockedOne(rows pgx.Rows, taskID int64) (*lockedTask, error) {
 	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[lockedTask])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, taskNotFound(taskID)
@@ -53,8 +60,14 @@ func taskNotFound(id int64) error { return fault.New(fault.NotFound, "task %d no
 // whether the task's run must hear of it; what the run itself caused it finds
 // in the journal.
 func (t *lockedTask) journal(ctx context.Context, tx pgx.Tx, e pipeline.Event, ring bool) (int64, error) {
-	t.Seq++
 	b := &pgx.Batch{}
+	seq := t.queueEvent(b, e, ring)
+	return seq, tx.SendBatch(ctx, b).Close()
+}
+
+// queueEvent is journal with the statements of a batch.
+func (t *lockedTask) queueEvent(b *pgx.Batch, e pipeline.Event, ring bool) (seq int64) {
+	t.Seq++
 	b.Queue(`UPDATE tasks SET seq = $2, updated_at = now() WHERE id = $1`, t.ID, t.Seq)
 	b.Queue(`INSERT INTO task_events (task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends,
 			outcome, skipped, returned, reason)
@@ -64,7 +77,7 @@ func (t *lockedTask) journal(ctx context.Context, tx pgx.Tx, e pipeline.Event, r
 	if ring {
 		b.Queue(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_event', $1, $2, $3)`, t.ID, t.Seq, urgencyOf(e.Kind))
 	}
-	return t.Seq, tx.SendBatch(ctx, b).Close()
+	return t.Seq
 }
 
 // refresh writes the status and the node_summary that follow from the task's

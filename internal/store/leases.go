@@ -158,22 +158,43 @@ func (s *Store) withClaim(ctx context.Context, userID int64, claimID string, fn 
 	if err != nil {
 		return err
 	}
-	underLock := liveClaim
+	return s.whileHeld(ctx, c, fn)
+}
+
+// whileHeld is withClaim for a claim that was found to hold a moment ago.
+func (s *Store) whileHeld(ctx context.Context, c Claim, fn func(tx pgx.Tx, t *lockedTask, c Claim) error) error {
 	if planted.Enabled && planted.Is(planted.SubmitAnyClaim) {
-		underLock = anyClaim
 		letOthersClaim(ctx)
 	}
 	return s.inTx(ctx, func(tx pgx.Tx) error {
-		t, err := lockTask(ctx, tx, c.OrgID, c.PipelineID, c.TaskID)
-		if err != nil {
-			return err
-		}
-		held, err := underLock(ctx, tx, userID, claimID)
+		t, held, err := lockClaim(ctx, tx, c)
 		if err != nil {
 			return err
 		}
 		return fn(tx, t, held)
 	})
+}
+
+// lockClaim locks the task of a claim, and looks then whether the claim holds: the
+// second statement of a batch sees what was committed while the first one waited.
+func lockClaim(ctx context.Context, tx pgx.Tx, c Claim) (t *lockedTask, held Claim, err error) {
+	b := &pgx.Batch{}
+	b.Queue(lockTheirTaskSQL, c.TaskID, c.OrgID, c.PipelineID).Query(func(rows pgx.Rows) (err error) {
+		t, err = lockedOne(rows, c.TaskID)
+		return err
+	})
+	b.Queue(liveClaimSQL, c.TaskID, c.UserID, c.ID).Query(func(rows pgx.Rows) (err error) {
+		held, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Claim])
+		return err
+	})
+	err = tx.SendBatch(ctx, b).Close()
+	switch {
+	case t != nil && planted.Enabled && planted.Is(planted.SubmitAnyClaim):
+		held, err = anyClaim(ctx, tx, c.UserID, c.ID)
+	case errors.Is(err, pgx.ErrNoRows):
+		err = lostClaim(ctx, tx, c.UserID, c.TaskID, c.ID)
+	}
+	return t, held, err
 }
 
 // holds reports whether the claim still holds its node of the locked task.

@@ -124,6 +124,32 @@ func TestAnAutosaveDoesNotOutliveTheSubmission(t *testing.T) {
 	require.Zero(t, drafts)
 }
 
+// Lock and claim are asked for in one trip: what is committed while the lock is
+// waited for is seen all the same, and the values are kept.
+func TestASubmissionThatWaitedSeesThatItsClaimIsOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := context.WithoutCancel(t.Context())
+	id := b.create(1)[0]
+	ada := b.Contributors[0]
+	c := b.claim(ada, pipeline.KindSubtask)
+	errs := b.behindLock(lockTask, id,
+		func() error { return b.Store.ReleaseClaim(ctx, ada, c.ID, store.Release{}) },
+		func() error {
+			_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
+			return err
+		})
+	require.NoError(t, errs[0])
+	require.True(t, fault.Is(errs[1], fault.Conflict), "%v", errs[1])
+	n, _ := b.settle(id).Node("solve")
+	require.Equal(t, task.NodeAvailable, n.Status)
+	var submissions, drafts int
+	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT (SELECT count(*) FROM submissions), (SELECT count(*) FROM drafts)`).Scan(&submissions, &drafts))
+	require.Zero(t, submissions)
+	require.Equal(t, 1, drafts)
+	b.checked()
+}
+
 func TestALateSubmitLeavesTheNewClaimsDraftAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

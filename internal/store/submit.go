@@ -97,28 +97,24 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error) {
 	var out Submitted
 	var at time.Time
-	err := s.withClaim(ctx, c.UserID, c.ID, func(tx pgx.Tx, t *lockedTask, c Claim) error {
+	err := s.whileHeld(ctx, c, func(tx pgx.Tx, t *lockedTask, c Claim) error {
 		h.event.Node, h.event.Iteration, h.event.Actor, h.event.Claim = c.Node, c.Iteration, c.UserID, c.ID
-		seq, err := t.journal(ctx, tx, h.event, true)
-		if err != nil {
+		b := &pgx.Batch{}
+		seq := t.queueEvent(b, h.event, true)
+		if err := h.queueSubmission(b, c, seq, &at); err != nil {
 			return err
 		}
-		if at, err = h.insert(ctx, tx, c, seq); err != nil {
-			return err
-		}
-		if err := keepFiles(ctx, tx, c, h.files); err != nil {
-			return err
-		}
-		if err := t.handInNode(ctx, tx, h, seq); err != nil {
+		queueKeptFiles(b, c, h.files)
+		t.queueHandedIn(b, h, seq)
+		queueNoDraft(b, c)
+		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return err
 		}
 		out = Submitted{ClaimID: c.ID, TaskID: c.TaskID, Node: c.Node, Seq: seq}
-		if h.to == task.NodeEscalated {
-			if err := t.refresh(ctx, tx); err != nil {
-				return err
-			}
+		if h.to != task.NodeEscalated {
+			return nil
 		}
-		return dropDraft(ctx, tx, c)
+		return t.refresh(ctx, tx)
 	})
 	if err != nil {
 		return Submitted{}, err
@@ -126,13 +122,12 @@ func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error
 	return s.withUndo(ctx, c, out, at), nil
 }
 
-// handInNode moves the node of the locked task that was handed in, and notes by
+// queueHandedIn moves the node of the locked task that was handed in, and notes by
 // whom: leaveNode and this in one update, since each writes all indexes anew.
-func (t *lockedTask) handInNode(ctx context.Context, tx pgx.Tx, h handIn, seq int64) error {
-	_, err := tx.Exec(ctx, `UPDATE task_nodes SET status = $3, claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL,
+func (t *lockedTask) queueHandedIn(b *pgx.Batch, h handIn, seq int64) {
+	b.Queue(`UPDATE task_nodes SET status = $3, claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL,
 			reserved_for = NULL, reserved_until = NULL, last_seq = $4, reason = $5, actor = $6, skipped = $7
 		WHERE task_id = $1 AND key = $2`, t.ID, h.event.Node, h.to, seq, h.reason, h.event.Actor, h.event.Skipped)
-	return err
 }
 
 // withUndo adds to a receipt until when it can be undone. A receipt that
@@ -144,8 +139,8 @@ func (s *Store) withUndo(ctx context.Context, c Claim, done Submitted, at time.T
 	return done
 }
 
-// insert writes the submission and returns its time.
-func (h handIn) insert(ctx context.Context, tx pgx.Tx, c Claim, seq int64) (at time.Time, err error) {
+// queueSubmission writes the submission and sets at to its time.
+func (h handIn) queueSubmission(b *pgx.Batch, c Claim, seq int64, at *time.Time) error {
 	if h.comments == nil {
 		h.comments = []Comment{}
 	}
@@ -154,12 +149,13 @@ func (h handIn) insert(ctx context.Context, tx pgx.Tx, c Claim, seq int64) (at t
 	}
 	comments, err := json.Marshal(h.comments)
 	if err != nil {
-		return at, err
+		return err
 	}
-	err = tx.QueryRow(ctx, `INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, verdict, values, comments, seq, request)
+	b.Queue(`INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, verdict, values, comments, seq, request)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING created_at`,
-		c.ID, c.OrgID, c.TaskID, c.Node, c.Iteration, c.UserID, h.verdict, h.values, comments, seq, h.sent).Scan(&at)
-	return at, err
+		c.ID, c.OrgID, c.TaskID, c.Node, c.Iteration, c.UserID, h.verdict, h.values, comments, seq, h.sent).
+		QueryRow(func(row pgx.Row) error { return row.Scan(at) })
+	return nil
 }
 
 // repeated answers a hand-in whose claim is over: with the first answer when

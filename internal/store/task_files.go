@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/form"
@@ -149,17 +150,19 @@ func (s *Store) checkFiles(ctx context.Context, c Claim, fields []form.Field, va
 	return slices.Compact(ids), problemsOf(problems)
 }
 
-// keepFiles marks the files of a submission, so that the sweep leaves them.
-func keepFiles(ctx context.Context, tx pgx.Tx, c Claim, ids []uuid.UUID) error {
+// queueKeptFiles marks the files of a submission, so that the sweep leaves them.
+func queueKeptFiles(b *pgx.Batch, c Claim, ids []uuid.UUID) {
 	if len(ids) == 0 {
-		return nil
+		return
 	}
-	tag, err := tx.Exec(ctx, `UPDATE task_files SET submitted = true
-		WHERE id = ANY($3) AND task_id = $2 AND org_id = $1 AND completed_at IS NOT NULL`, c.OrgID, c.TaskID, ids)
-	if err == nil && tag.RowsAffected() != int64(len(ids)) {
-		return fault.New(fault.Validation, "a file was uploaded so long ago that it is given up: upload it again")
-	}
-	return err
+	b.Queue(`UPDATE task_files SET submitted = true
+		WHERE id = ANY($3) AND task_id = $2 AND org_id = $1 AND completed_at IS NOT NULL`, c.OrgID, c.TaskID, ids).
+		Exec(func(tag pgconn.CommandTag) error {
+			if tag.RowsAffected() != int64(len(ids)) {
+				return fault.New(fault.Validation, "a file was uploaded so long ago that it is given up: upload it again")
+			}
+			return nil
+		})
 }
 
 // filesOfFields returns the complete files of the claim's task, by their ids.

@@ -89,13 +89,12 @@ func (s *Store) Work(ctx context.Context, c Claim) (Work, error) {
 // around reads what stands around the form: the names of where it belongs, and
 // the holder's draft.
 func (s *Store) around(ctx context.Context, w *Work) error {
-	err := s.pool.QueryRow(ctx, `SELECT p.name, j.name FROM pipelines p JOIN projects j ON j.id = p.project_id AND j.org_id = p.org_id
-		WHERE p.id = $1 AND p.org_id = $2`, w.PipelineID, w.OrgID).Scan(&w.Pipeline, &w.Project)
-	if err != nil {
-		return err
-	}
-	w.Draft, err = s.draft(ctx, w.Claim)
-	return err
+	b := &pgx.Batch{}
+	b.Queue(`SELECT p.name, j.name FROM pipelines p JOIN projects j ON j.id = p.project_id AND j.org_id = p.org_id
+		WHERE p.id = $1 AND p.org_id = $2`, w.PipelineID, w.OrgID).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&w.Pipeline, &w.Project) })
+	queueDraft(b, w.Claim, &w.Draft)
+	return s.pool.SendBatch(ctx, b).Close()
 }
 
 // before reads what happened before: earlier rounds, what this claim undoes,
@@ -199,13 +198,24 @@ func reviewFields(p *pipeline.Pipeline, t pipeline.Target) []string {
 	return names
 }
 
-func (s *Store) draft(ctx context.Context, c Claim) (*Draft, error) {
-	var d Draft
-	err := s.pool.QueryRow(ctx, `SELECT values, revision, updated_at FROM drafts
-		WHERE task_id = $1 AND node_key = $2 AND user_id = $3 AND org_id = $4`,
-		c.TaskID, c.Node, c.UserID, c.OrgID).Scan(&d.Values, &d.Revision, &d.UpdatedAt)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // no draft is no error
-	}
-	return &d, err
+// draft returns what the holder of a claim wrote so far, nil when that is nothing.
+func (s *Store) draft(ctx context.Context, c Claim) (d *Draft, err error) {
+	b := &pgx.Batch{}
+	queueDraft(b, c, &d)
+	return d, s.pool.SendBatch(ctx, b).Close()
+}
+
+// queueDraft is draft with a statement of a batch.
+func queueDraft(b *pgx.Batch, c Claim, into **Draft) {
+	b.Queue(`SELECT values, revision, updated_at FROM drafts
+		WHERE task_id = $1 AND node_key = $2 AND user_id = $3 AND org_id = $4`, c.TaskID, c.Node, c.UserID, c.OrgID).
+		QueryRow(func(row pgx.Row) error {
+			var d Draft
+			err := row.Scan(&d.Values, &d.Revision, &d.UpdatedAt)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return nil // no draft is no error
+			}
+			*into = &d
+			return err
+		})
 }
