@@ -92,7 +92,7 @@ func (h *queueHeads) found(q queueName, at queuePosition) {
 	head.forget = time.AfterFunc(lookedLongAgo, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		head.at = queueFront // also when it was found just now: that costs a claim once
+		head.at = queueFront // if it was found this moment, claims come by all of it until the next look
 	})
 }
 

@@ -50,6 +50,15 @@ func (b *bench) waiting(n int) {
 	}, 20*time.Second, 5*time.Millisecond)
 }
 
+// submission is a command that hands in under a claim.
+func (b *bench) submission(user int64, c *store.Claim) func() error {
+	ctx := context.WithoutCancel(b.t.Context())
+	return func() error {
+		_, err := b.Store.Submit(ctx, user, c.ID, raw(answer42))
+		return err
+	}
+}
+
 const lockTask = `SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE`
 
 func TestARemovalDoesNotUndoASubmission(t *testing.T) {
@@ -61,10 +70,7 @@ func TestARemovalDoesNotUndoASubmission(t *testing.T) {
 	c := b.claim(ada, pipeline.KindSubtask)
 	b.settle(id)
 	errs := b.behindLock(lockTask, id,
-		func() error {
-			_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
-			return err
-		},
+		b.submission(ada, c),
 		func() error { return b.Store.RemoveUser(ctx, b.Slug, b.Email("contributor1")) })
 	require.NoError(t, errors.Join(errs...))
 	n, _ := b.settle(id).Node("solve")
@@ -112,10 +118,7 @@ func TestAnAutosaveDoesNotOutliveTheSubmission(t *testing.T) {
 	ada := b.Contributors[0]
 	c := b.claim(ada, pipeline.KindSubtask)
 	errs := b.behindLock(`SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = 'solve' FOR UPDATE`, id,
-		func() error {
-			_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
-			return err
-		},
+		b.submission(ada, c),
 		func() error { _, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"old"}`), 0); return err })
 	require.NoError(t, errs[0])
 	require.True(t, errs[1] == nil || fault.Is(errs[1], fault.Conflict), "%v", errs[1])
@@ -135,18 +138,13 @@ func TestASubmissionThatWaitedSeesThatItsClaimIsOver(t *testing.T) {
 	c := b.claim(ada, pipeline.KindSubtask)
 	errs := b.behindLock(lockTask, id,
 		func() error { return b.Store.ReleaseClaim(ctx, ada, c.ID, store.Release{}) },
-		func() error {
-			_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
-			return err
-		})
+		b.submission(ada, c))
 	require.NoError(t, errs[0])
 	require.True(t, fault.Is(errs[1], fault.Conflict), "%v", errs[1])
 	n, _ := b.settle(id).Node("solve")
 	require.Equal(t, task.NodeAvailable, n.Status)
-	var submissions, drafts int
-	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT (SELECT count(*) FROM submissions), (SELECT count(*) FROM drafts)`).Scan(&submissions, &drafts))
-	require.Zero(t, submissions)
-	require.Equal(t, 1, drafts)
+	require.Zero(t, b.count(`SELECT count(*) FROM submissions`))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM drafts`))
 	b.checked()
 }
 

@@ -93,7 +93,10 @@ func (s *Store) around(ctx context.Context, w *Work) error {
 	b.Queue(`SELECT p.name, j.name FROM pipelines p JOIN projects j ON j.id = p.project_id AND j.org_id = p.org_id
 		WHERE p.id = $1 AND p.org_id = $2`, w.PipelineID, w.OrgID).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&w.Pipeline, &w.Project) })
-	queueDraft(b, w.Claim, &w.Draft)
+	b.Queue(draftSQL, w.TaskID, w.Node, w.UserID, w.OrgID).QueryRow(func(row pgx.Row) (err error) {
+		w.Draft, err = scanDraft(row)
+		return err
+	})
 	return s.pool.SendBatch(ctx, b).Close()
 }
 
@@ -198,24 +201,20 @@ func reviewFields(p *pipeline.Pipeline, t pipeline.Target) []string {
 	return names
 }
 
+// draftSQL is what somebody wrote so far: $1 task, $2 node, $3 user, $4 organization.
+const draftSQL = `SELECT values, revision, updated_at FROM drafts
+	WHERE task_id = $1 AND node_key = $2 AND user_id = $3 AND org_id = $4`
+
 // draft returns what the holder of a claim wrote so far, nil when that is nothing.
-func (s *Store) draft(ctx context.Context, c Claim) (d *Draft, err error) {
-	b := &pgx.Batch{}
-	queueDraft(b, c, &d)
-	return d, s.pool.SendBatch(ctx, b).Close()
+func (s *Store) draft(ctx context.Context, c Claim) (*Draft, error) {
+	return scanDraft(s.pool.QueryRow(ctx, draftSQL, c.TaskID, c.Node, c.UserID, c.OrgID))
 }
 
-// queueDraft is draft with a statement of a batch.
-func queueDraft(b *pgx.Batch, c Claim, into **Draft) {
-	b.Queue(`SELECT values, revision, updated_at FROM drafts
-		WHERE task_id = $1 AND node_key = $2 AND user_id = $3 AND org_id = $4`, c.TaskID, c.Node, c.UserID, c.OrgID).
-		QueryRow(func(row pgx.Row) error {
-			var d Draft
-			err := row.Scan(&d.Values, &d.Revision, &d.UpdatedAt)
-			if errors.Is(err, pgx.ErrNoRows) {
-				return nil // no draft is no error
-			}
-			*into = &d
-			return err
-		})
+func scanDraft(row pgx.Row) (*Draft, error) {
+	var d Draft
+	err := row.Scan(&d.Values, &d.Revision, &d.UpdatedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no draft is no error
+	}
+	return &d, err
 }
