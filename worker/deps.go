@@ -96,9 +96,6 @@ type Deps struct {
 	Rates      Rates
 	// ReconcileEvery is 15 s unless set.
 	ReconcileEvery time.Duration
-	// Wake may carry a hint that the outbox has new rows, for one of the lanes of
-	// what somebody waits for; the others find them when they look.
-	Wake <-chan struct{}
 }
 
 // Rates bound what the dispatcher asks of Temporal per second, so that a bulk

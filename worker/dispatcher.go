@@ -25,9 +25,12 @@ const (
 	// ends after 12 s, and a call takes 5 s at most.
 	laneTime = 5 * time.Second
 
-	// An idle lane looks every 50 ms at first and every 250 ms later.
+	// A lane that found nothing looks again: where people hand in, after 50 ms at most
+	// until they have not for a while, for that is the wait for the next step, and
+	// else after 250 ms (docs/costs.md).
 	pollSoon = 50 * time.Millisecond
 	pollLate = 250 * time.Millisecond
+	quiet    = 10 * time.Second
 	// storeDown is the wait after Postgres refused a lane.
 	storeDown = time.Second
 	// settleTimeout bounds the writes after a batch, also during shutdown.
@@ -40,7 +43,6 @@ type dispatcher struct {
 	outbox  Outbox
 	deliver deliverer
 	breaker *gobreaker.CircuitBreaker[outcome]
-	wake    <-chan struct{}
 	// missed hears of every delivery that was refused because Temporal does not
 	// know the search attributes; nil tells nobody.
 	missed  chan<- struct{}
@@ -51,7 +53,7 @@ type dispatcher struct {
 func newDispatcher(d Deps, b *gobreaker.CircuitBreaker[outcome], missed chan<- struct{}, m *metrics) *dispatcher {
 	return &dispatcher{
 		outbox: d.Store, deliver: newDeliverer(d), breaker: b,
-		wake: d.Wake, missed: missed, log: d.Logger, metrics: m,
+		missed: missed, log: d.Logger, metrics: m,
 	}
 }
 
@@ -82,15 +84,12 @@ func (d *dispatcher) take(ctx context.Context, n int, u store.Urgency) ([]store.
 }
 
 func (d *dispatcher) lane(ctx context.Context, u store.Urgency) {
-	idle, wake := pollSoon, d.wake
-	if d.deliver.calm[u] != nil {
-		wake = nil // a hint is for who takes what people wait for
-	}
+	found := time.Now()
 	for ctx.Err() == nil {
 		n := laneTake
 		switch d.breaker.State() {
 		case gobreaker.StateOpen:
-			rest(ctx, wake, pollLate)
+			rest(ctx, pollLate)
 			continue
 		case gobreaker.StateHalfOpen:
 			n = 1
@@ -102,18 +101,25 @@ func (d *dispatcher) lane(ctx context.Context, u store.Urgency) {
 			if ctx.Err() == nil {
 				d.log.Warn("The outbox cannot be read; the dispatcher tries on.", "error", err)
 			}
-			rest(ctx, wake, storeDown)
+			rest(ctx, storeDown)
 			continue
 		case len(batch) == 0:
-			rest(ctx, wake, idle)
-			idle = min(idle*2, pollLate)
+			rest(ctx, d.lull(u, time.Since(found)))
 			continue
 		}
-		idle = pollSoon
+		found = time.Now()
 		if heldBack := d.batch(ctx, batch); heldBack {
-			rest(ctx, wake, pollLate)
+			rest(ctx, pollLate)
 		}
 	}
+}
+
+// lull is how long a lane rests that has found nothing for a while.
+func (d *dispatcher) lull(u store.Urgency, nothing time.Duration) time.Duration {
+	if d.deliver.calm[u] != nil || nothing > quiet {
+		return pollLate
+	}
+	return pollSoon
 }
 
 // batch delivers rows of different tasks side by side and then writes what
@@ -138,12 +144,11 @@ func (d *dispatcher) batch(ctx context.Context, batch []store.Delivery) bool {
 }
 
 // rest waits with jitter, so that many workers do not ask in step.
-func rest(ctx context.Context, wake <-chan struct{}, about time.Duration) {
+func rest(ctx context.Context, about time.Duration) {
 	t := time.NewTimer(about/2 + rand.N(about/2)) //nolint:gosec // spreads load, guards nothing
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-	case <-wake:
 	case <-t.C:
 	}
 }

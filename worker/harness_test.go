@@ -36,7 +36,6 @@ type floor struct {
 	t     *testing.T
 	c     client.Client
 	queue string
-	wake  chan struct{}
 	runs  *runs
 	stop  func()
 	// objects makes the worker serve uploads, on the queue ingest.
@@ -60,7 +59,7 @@ func prepare(t *testing.T, opts ...dbtest.Option) *floor {
 	queue := fmt.Sprintf("test-%d", rand.Int64())
 	f := &floor{
 		World: dbtest.NewWorld(t, opts...), t: t, c: temporalClient(t),
-		queue: queue, ingest: queue + "-ingest", wake: make(chan struct{}, 1),
+		queue: queue, ingest: queue + "-ingest",
 	}
 	f.exec(fmt.Sprintf(`ALTER TABLE tasks ALTER COLUMN id RESTART WITH %d`, 1+rand.Int64N(1<<46)))
 	f.runs = &runs{Client: f.c, seen: map[string][]int64{}}
@@ -93,7 +92,7 @@ func (f *floor) start() {
 	go func() {
 		done <- worker.Run(ctx, worker.Deps{
 			Store: f.Store, Client: f.c, Namespace: namespace(), Runs: f.runs, Logger: quiet(),
-			TaskQueue: f.queue, PoolSize: 8, ReconcileEvery: 500 * time.Millisecond, Wake: f.wake,
+			TaskQueue: f.queue, PoolSize: 8, ReconcileEvery: 500 * time.Millisecond,
 			Objects: f.objects, IngestQueue: f.ingest, SweepEvery: time.Hour,
 		})
 	}()
@@ -152,10 +151,6 @@ func (f *floor) create(n int) []int64 {
 	}
 	out, err := f.Store.CreateTasks(f.t.Context(), in)
 	require.NoError(f.t, err)
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
 	return out.IDs
 }
 

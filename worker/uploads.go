@@ -39,7 +39,7 @@ func (l *uploadLane) run(ctx context.Context) {
 		n := uploadTake
 		switch l.breaker.State() {
 		case gobreaker.StateOpen:
-			rest(ctx, nil, pollLate)
+			rest(ctx, pollLate)
 			continue
 		case gobreaker.StateHalfOpen:
 			n = 1
@@ -51,10 +51,10 @@ func (l *uploadLane) run(ctx context.Context) {
 			if ctx.Err() == nil {
 				l.log.Warn("Uploads that wait cannot be read; the dispatcher tries on.", "error", err)
 			}
-			rest(ctx, nil, storeDown)
+			rest(ctx, storeDown)
 			continue
 		case len(rings) == 0:
-			rest(ctx, nil, idle)
+			rest(ctx, idle)
 			idle = min(idle*2, pollLate)
 			continue
 		}
