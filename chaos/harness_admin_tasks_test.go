@@ -156,6 +156,27 @@ func holds(ops []Op) map[int64][]period {
 	return out
 }
 
+func TestAClaimDuringAHold(t *testing.T) {
+	t.Parallel()
+	hold := period{from: 10, to: 20}
+	told := heardOf([]Op{
+		{Kind: opClaim, Claim: "in time", Outcome: OK, Return: 19},
+		{Kind: opClaim, Claim: "in time", Outcome: OK, Return: 40}, // asked once more
+		{Kind: opClaim, Claim: "perhaps after", Outcome: OK, Return: 21},
+		{Kind: opClaim, Claim: "never told", Outcome: Unknown, Return: 30},
+	})
+	for _, c := range []struct {
+		claim string
+		at    int64
+		want  bool
+	}{
+		{"in time", 11, true}, {"in time", 9, false}, // before it
+		{"perhaps after", 11, false}, {"never told", 11, true}, {"never told", 21, false},
+	} {
+		require.Equal(t, c.want, given{Claim: c.claim, At: time.Unix(0, c.at)}.within(hold, told), "%v", c)
+	}
+}
+
 func TestHolds(t *testing.T) {
 	t.Parallel()
 	op := func(kind string, task, intent, from, to int64, o Outcome) Op {
