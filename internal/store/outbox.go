@@ -131,7 +131,6 @@ const dropCovered = 256
 func (s *Store) TakeOutbox(ctx context.Context, n int, u Urgency) ([]Delivery, error) {
 	b := &pgx.Batch{}
 	genericPlan(b)
-	b.Queue(inOrderSQL)
 	if u == UrgencyClaimed {
 		b.Queue(dropCoveredSQL, u, u.last(), dropCovered)
 	}

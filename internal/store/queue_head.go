@@ -129,6 +129,7 @@ func (s *Store) lookForHead(ctx context.Context, m Member, kind pipeline.Kind) q
 	at := queueFront
 	var before, after int64
 	b := &pgx.Batch{}
+	genericPlan(b)
 	b.Queue(blocksReadSQL).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
 	b.Queue(`SELECT n.priority, n.task_id FROM task_nodes n
 		WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $3 AND n.status = 'available' AND n.reserved_for IS NULL
