@@ -28,6 +28,10 @@ const callTimeout = 5 * time.Second
 // in time that they go on. Temporal's default is 10 s.
 const thinkTime = 5 * time.Second
 
+// stickyTime is how long Temporal keeps a run's workflow task for the worker that
+// has the run in its memory, before any other may have it: the SDK's default.
+const stickyTime = 5 * time.Second
+
 // taskReader tells how far a task is.
 type taskReader interface {
 	LoadTask(ctx context.Context, taskID int64) (store.LoadedTask, error)

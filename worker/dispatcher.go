@@ -21,9 +21,9 @@ const (
 	// laneTake rows are taken at a time, at most.
 	laneTake = 16
 	laneWide = 8 // deliveries at once
-	// laneTime is how long after it was taken a row may still be sent: its lease
-	// ends after 12 s, and a call takes 5 s at most.
-	laneTime = 5 * time.Second
+	// laneTime is how long after it was taken a row may still be sent: a call takes
+	// 5 s at most, and the lease of the row ends after store.OutboxLease.
+	laneTime = 2 * time.Second
 
 	// A lane that found nothing looks again: where people hand in, after 50 ms at most
 	// until they have not for a while, for that is the wait for the next step, and

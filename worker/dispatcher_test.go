@@ -50,6 +50,17 @@ func (b *bench) serve(d time.Duration) {
 	b.run(ctx)
 }
 
+// TestTheTimesOfADeadWorkerAddUp asserts that its work goes on within 15 s
+// (docs/load.md), at worst: another dispatcher has the rows that it had taken when
+// their lease is over, and the runs then wait once for the dead. A row is never sent
+// by two dispatchers that live.
+func TestTheTimesOfADeadWorkerAddUp(t *testing.T) {
+	t.Parallel()
+	const goesOn, told = 15 * time.Second, time.Second // told: the delivery and what follows from it
+	require.LessOrEqual(t, store.OutboxLease+max(stickyTime, thinkTime)+told, goesOn)
+	require.Less(t, laneTime+callTimeout, store.OutboxLease)
+}
+
 // row is as urgent as events of the kind are.
 func row(taskID, seq int64, kind pipeline.EventKind) store.Delivery {
 	urgency := store.UrgencyHanded

@@ -77,7 +77,7 @@ func (f *fakeOutbox) TakeOutbox(_ context.Context, n int, u store.Urgency) ([]st
 		r := &f.rows[i]
 		if r.Urgency == u && !f.covered(*r) && !f.due[r.ID].After(time.Now()) && len(out) < n {
 			r.Attempts++
-			f.due[r.ID] = time.Now().Add(12 * time.Second)
+			f.due[r.ID] = time.Now().Add(store.OutboxLease)
 			out = append(out, *r)
 		}
 	}

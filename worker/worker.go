@@ -154,6 +154,7 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 	w := sdkworker.New(d.Client, d.TaskQueue, sdkworker.Options{
 		Identity:                                d.WorkerID,
 		WorkerStopTimeout:                       stopTimeout,
+		StickyScheduleToStartTimeout:            stickyTime,
 		DeadlockDetectionTimeout:                deadlockAfter,
 		MaxConcurrentWorkflowTaskExecutionSize:  workflowSlots,
 		MaxConcurrentLocalActivityExecutionSize: steps,

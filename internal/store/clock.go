@@ -11,7 +11,7 @@ const farthestAttempt = 7 * time.Minute
 // fromTheFuture makes due what a database clock that stepped back left in the
 // future, where it would wait until the clock is there again: a row that was
 // never tried is due from its beginning, no attempt is put off for longer than
-// farthestAttempt, and no lease of a row is longer than outboxLease. A clock
+// farthestAttempt, and no lease of a row is longer than OutboxLease. A clock
 // steps back when somebody sets it, or when a server takes over whose clock is
 // behind. It looks at a few rows at the ends of an index only.
 func (s *Store) fromTheFuture(ctx context.Context, limit int) error {
@@ -23,7 +23,7 @@ func (s *Store) fromTheFuture(ctx context.Context, limit int) error {
 				SELECT id FROM (SELECT id, leased_until FROM outbox WHERE priority = p.priority ORDER BY next_attempt_at, id LIMIT $3) AS head
 					WHERE leased_until > now() + $2::interval) f
 		) UPDATE outbox o SET next_attempt_at = least(o.next_attempt_at, now()), leased_until = NULL FROM ahead WHERE o.id = ahead.id`,
-		farthestAttempt, outboxLease+time.Second, limit)
+		farthestAttempt, OutboxLease+time.Second, limit)
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,11 @@ const (
 	TopicSync = "task_sync"
 )
 
-// outboxLease is how long a dispatcher has a row to itself: a row whose
+// OutboxLease is how long a dispatcher has a row to itself: a row whose
 // dispatcher died, or never heard that it has the row, is delivered again after
-// it. A dead worker's work goes on within 15 s, of which the delivery and its
-// consequences need some.
-const outboxLease = 12 * time.Second
+// it. A dead worker's work goes on within 15 s, of which Temporal may need five
+// more to find that the run, too, was in the memory of the dead.
+const OutboxLease = 8 * time.Second
 
 // Urgency is the priority of an outbox row: what waits longer has a higher one.
 type Urgency int16
@@ -135,7 +135,7 @@ func (s *Store) TakeOutbox(ctx context.Context, n int, u Urgency) ([]Delivery, e
 		b.Queue(dropCoveredSQL, u, u.last(), dropCovered)
 	}
 	var out []Delivery
-	b.Queue(takeOutboxSQL, n, outboxLease, u, u.last()).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(takeOutboxSQL, n, OutboxLease, u, u.last()).Query(func(rows pgx.Rows) (err error) {
 		out, err = pgx.CollectRows(rows, scanDelivery)
 		return err
 	})

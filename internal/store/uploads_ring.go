@@ -32,7 +32,7 @@ func (s *Store) TakeUploads(ctx context.Context, n int) ([]UploadRing, error) {
 			RETURNING u.id, u.org_id, u.pipeline_id, u.cancel_at IS NOT NULL AS cancel, u.ring_gen, u.ring_attempts
 		)
 		SELECT t.id, t.org_id, t.pipeline_id, p.name, t.cancel, t.ring_gen, t.ring_attempts
-		FROM taken t JOIN pipelines p ON p.id = t.pipeline_id`, n, outboxLease)
+		FROM taken t JOIN pipelines p ON p.id = t.pipeline_id`, n, OutboxLease)
 	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[UploadRing])
 	return out, translate(err)
 }
