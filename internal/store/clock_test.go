@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +21,7 @@ func TestAClockThatSteppedBackHoldsNothingUp(t *testing.T) {
 	b.exec(future, ids[1], "10 minutes", 3)
 	b.exec(future, ids[2], "5 minutes", 9)
 	b.exec(`UPDATE outbox SET leased_until = now() + interval '10 minutes', attempts = 1 WHERE task_id = $1`, ids[3])
-	b.exec(`UPDATE outbox SET leased_until = now() + interval '11 seconds', attempts = 1 WHERE task_id = $1`, ids[4])
+	b.exec(`UPDATE outbox SET leased_until = now() + $2::interval, attempts = 1 WHERE task_id = $1`, ids[4], store.OutboxLease-time.Second)
 	require.Empty(t, b.take(store.UrgencyCreated))
 	_, err := b.Store.Reconcile(ctx, 100)
 	require.NoError(t, err)
