@@ -53,7 +53,7 @@ func (a *app) newProcess(ctx context.Context, name string, needs ...string) (*pr
 	if p.listener, err = listen(ctx, "METRICS_ADDR", c.MetricsAddr); err != nil {
 		return nil, err
 	}
-	options := store.Options{MaxConns: c.DatabaseMaxConns, Patience: databasePatience}
+	options := store.Options{MaxConns: c.DatabaseMaxConns, Patience: databasePatience, Warm: true}
 	if name == "serve" {
 		options.StatementTimeout = statementTimeout
 	}

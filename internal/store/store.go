@@ -6,6 +6,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -42,6 +43,9 @@ type Options struct {
 	// MaxConns bounds the pool. 0 keeps what the URL's pool_max_conns says, or
 	// pgx's default.
 	MaxConns int32
+	// Warm opens all connections at once and keeps them, each with the plans of what
+	// people wait for.
+	Warm bool
 	// Patience bounds the wait for a connection; 0 waits as long as the caller.
 	Patience time.Duration
 	// StatementTimeout ends a statement that takes longer, so that one which
@@ -63,6 +67,12 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 	harden(&cfg.ConnConfig.Config, o.StatementTimeout)
 	cfg.MaxConnLifetimeJitter = cfg.MaxConnLifetime / 10
 	cfg.AfterConnect = readTimesAsUTC
+	if o.Warm {
+		cfg.MinConns = cfg.MaxConns
+		cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			return errors.Join(readTimesAsUTC(ctx, conn), warm(ctx, conn))
+		}
+	}
 	g := &guard{patience: o.Patience}
 	cfg.ConnConfig.Tracer = g
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)

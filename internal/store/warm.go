@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+// warm has a new connection run what people wait for most, for nobody: a claim and
+// the numbers of a queue. The first of them on a connection takes ten times as long
+// as any later one, because Postgres reads its catalog and makes the plans that are
+// kept. When a shift begins, as many connections as there may be are made within a
+// second, and everybody would stand behind that.
+//
+// What Postgres refuses is no error here, for the tables may not be there yet. A
+// standby is not asked: it would refuse to write, and have the pool look for the
+// primary (guard).
+func warm(ctx context.Context, conn *pgx.Conn) error {
+	var standby bool
+	if err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby); err != nil || standby {
+		return err
+	}
+	const nothing = 0 // is no pipeline, organization or user
+	_, err := takeIn(ctx, conn, claimFreshSQL, nothing, nothing, nothing, pipeline.KindSubtask, claimTail(), queueFront.Priority, queueFront.TaskID)
+	if err == nil {
+		b := &pgx.Batch{}
+		genericPlan(b)
+		b.Queue(countQueueSQL, []int64{nothing}, []int64{nothing}, nothing, []string{string(pipeline.KindSubtask)},
+			[]int16{queueFront.Priority}, []int64{queueFront.TaskID})
+		err = conn.SendBatch(ctx, b).Close()
+	}
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused && !conn.IsClosed() {
+		return nil
+	}
+	return err
+}

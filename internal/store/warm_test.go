@@ -1,0 +1,63 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// openWarm opens a store that keeps its connections warm, and waits until all are there.
+func openWarm(t *testing.T, url string, conns int32) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), url, store.Options{MaxConns: conns, Warm: true})
+	require.NoError(t, err)
+	t.Cleanup(st.Close)
+	require.Eventually(t, func() bool { return st.Pool().Stat().IdleConns() == conns }, 20*time.Second, 5*time.Millisecond)
+	return st
+}
+
+// TestConnectionsAreWarmBeforeTheyAreUsed asserts that nobody waits for a connection or
+// for the plans of a claim, and that a connection that is lost is replaced by one like it.
+func TestConnectionsAreWarmBeforeTheyAreUsed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(1)
+	const conns = 4
+	st := openWarm(t, b.Store.Pool().Config().ConnString(), conns)
+	planned := func(conn *pgx.Conn) (n int) {
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_prepared_statements WHERE generic_plans > 0
+			AND (statement LIKE 'WITH mine AS%' OR statement LIKE 'SELECT least(%')`, pgx.QueryExecModeExec).Scan(&n))
+		return n
+	}
+	for _, conn := range st.Pool().AcquireAllIdle(t.Context()) {
+		require.Equal(t, 2, planned(conn.Conn()))
+		conn.Release()
+	}
+	one := openWarm(t, b.Store.Pool().Config().ConnString(), 1)
+	c, err := one.ClaimNext(t.Context(), b.member(b.Contributors[0]), pipeline.KindSubtask)
+	require.NoError(t, err)
+	require.NotNil(t, c, "what is run for nobody takes nothing")
+	conn, err := one.Pool().Acquire(t.Context())
+	require.NoError(t, err)
+	first := conn.Conn().PgConn().PID()
+	require.NoError(t, conn.Conn().Close(t.Context()))
+	conn.Release()
+	conn, err = one.Pool().Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+	require.NotEqual(t, first, conn.Conn().PgConn().PID())
+	require.Equal(t, 2, planned(conn.Conn()))
+}
+
+// A process may be there before its tables are.
+func TestConnectionsAreWarmWithoutTables(t *testing.T) {
+	t.Parallel()
+	st := openWarm(t, dbtest.EmptyURL(t), 2)
+	require.NoError(t, st.Ping(t.Context()))
+}
