@@ -29,7 +29,9 @@ const callTimeout = 5 * time.Second
 const thinkTime = 5 * time.Second
 
 // stickyTime is how long Temporal keeps a run's workflow task for the worker that
-// has the run in its memory, before any other may have it: the SDK's default.
+// has the run in its memory, before any other may have it: the SDK's default. Of a
+// dead worker it knows so only 10 s after its last poll (stickyPollerUnavailableWindow
+// in Temporal's matching): what is handed in until then waits, the last for 15 s.
 const stickyTime = 5 * time.Second
 
 // taskReader tells how far a task is.
