@@ -50,10 +50,10 @@ func (b *bench) serve(d time.Duration) {
 	b.run(ctx)
 }
 
-// TestTheTimesOfADeadWorkerAddUp asserts that its work goes on within 15 s
-// (docs/load.md), at worst: another dispatcher has the rows that it had taken when
-// their lease is over, and the runs then wait once for the dead. A row is never sent
-// by two dispatchers that live.
+// TestTheTimesOfADeadWorkerAddUp asserts that what it had taken from the outbox goes on
+// within 15 s (docs/load.md): another dispatcher has it when the lease is over, and the
+// run then waits once for the dead. What is handed in later is Temporal's (stickyTime).
+// A dispatcher that lives is through with a row, as it counts, before its lease is over.
 func TestTheTimesOfADeadWorkerAddUp(t *testing.T) {
 	t.Parallel()
 	const goesOn, told = 15 * time.Second, time.Second // told: the delivery and what follows from it

@@ -23,8 +23,8 @@ const (
 
 // OutboxLease is how long a dispatcher has a row to itself: a row whose
 // dispatcher died, or never heard that it has the row, is delivered again after
-// it. A dead worker's work goes on within 15 s, of which Temporal may need five
-// more to find that the run, too, was in the memory of the dead.
+// it, which changes nothing. A dead worker's work goes on within 15 s: this, and five
+// that Temporal may wait for the dead, when the run, too, was in its memory.
 const OutboxLease = 8 * time.Second
 
 // Urgency is the priority of an outbox row: what waits longer has a higher one.

@@ -13,8 +13,8 @@ import (
 // warm has a new connection run what people wait for most, for nobody: a claim and
 // the numbers of a queue. The first of them on a connection takes ten times as long
 // as any later one, because Postgres reads its catalog and makes the plans that are
-// kept. When a shift begins, as many connections as there may be are made within a
-// second, and everybody would stand behind that.
+// kept. When a shift begins, as many connections as there may be are made within
+// seconds, and people would stand behind that. A worker's steps use the same tables.
 //
 // What Postgres refuses is no error here, for the tables may not be there yet. A
 // standby is not asked: it would refuse to write, and have the pool look for the

@@ -35,7 +35,9 @@ func TestConnectionsAreWarmBeforeTheyAreUsed(t *testing.T) {
 			AND (statement LIKE 'WITH mine AS%' OR statement LIKE 'SELECT least(%')`, pgx.QueryExecModeExec).Scan(&n))
 		return n
 	}
-	for _, conn := range st.Pool().AcquireAllIdle(t.Context()) {
+	all := st.Pool().AcquireAllIdle(t.Context())
+	require.Len(t, all, conns)
+	for _, conn := range all {
 		require.Equal(t, 2, planned(conn.Conn()))
 		conn.Release()
 	}
