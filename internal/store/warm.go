@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -10,20 +11,34 @@ import (
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
+// warmLockTimeout is how long a new connection waits for a table. Locks that are held
+// while people work are shorter; the longer ones (migrations, repairs) are not waited for.
+const warmLockTimeout = 50 * time.Millisecond
+
 // warm has a new connection run what people wait for most, for nobody: a claim and
 // the numbers of a queue. The first of them on a connection takes ten times as long
 // as any later one, because Postgres reads its catalog and makes the plans that are
 // kept. When a shift begins, as many connections as there may be are made within
 // seconds, and people would stand behind that. A worker's steps use the same tables.
 //
-// What Postgres refuses is no error here, for the tables may not be there yet. A
-// standby is not asked: it would refuse to write, and have the pool look for the
-// primary (guard).
+// What Postgres refuses is no error here, for the tables may not be there yet. Nor is
+// a lock that somebody holds on one waited for: the connection would be missing while
+// they are needed most. A standby is not asked: it would refuse to write, and have the
+// pool look for the primary (guard).
 func warm(ctx context.Context, conn *pgx.Conn) error {
 	var standby bool
-	if err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby); err != nil || standby {
+	if err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery() FROM set_config('lock_timeout', $1, false)`,
+		milliseconds(warmLockTimeout)).Scan(&standby); err != nil || standby {
 		return err
 	}
+	if err := warmPlans(ctx, conn); err != nil {
+		return err
+	}
+	_, err := conn.Exec(ctx, `RESET lock_timeout`)
+	return err
+}
+
+func warmPlans(ctx context.Context, conn *pgx.Conn) error {
 	const nothing = 0 // is no pipeline, organization or user
 	_, err := takeIn(ctx, conn, claimFreshSQL, nothing, nothing, nothing, pipeline.KindSubtask, claimTail(), queueFront.Priority, queueFront.TaskID)
 	if err == nil {

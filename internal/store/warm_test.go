@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -62,4 +63,24 @@ func TestConnectionsAreWarmWithoutTables(t *testing.T) {
 	t.Parallel()
 	st := openWarm(t, dbtest.EmptyURL(t), 2)
 	require.NoError(t, st.Ping(t.Context()))
+}
+
+// TestConnectionsAreMadeWhileATableIsLocked asserts that new connections do not wait for
+// a table, and wait as long as all others once they are used.
+func TestConnectionsAreMadeWhileATableIsLocked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tx, err := b.Store.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), `LOCK TABLE tasks, task_nodes, pipelines IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+	st, err := store.Open(t.Context(), b.Store.Pool().Config().ConnString(), store.Options{MaxConns: 2, Warm: true})
+	require.NoError(t, err)
+	t.Cleanup(st.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // half of what a lock is waited for
+	defer cancel()
+	var timeout string
+	require.NoError(t, st.Pool().QueryRow(ctx, `SHOW lock_timeout`).Scan(&timeout))
+	require.Equal(t, "10s", timeout)
 }
