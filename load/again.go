@@ -48,6 +48,9 @@ func (r *run) ask(ctx context.Context, q request) answer {
 		q.due = time.Now()
 	}
 	sent := q.due
+	if q.ready.After(sent) {
+		sent = q.ready
+	}
 	for tries := 1; ; tries++ {
 		a := r.clients.send(ctx, q)
 		if ctx.Err() != nil {
@@ -71,8 +74,8 @@ func (r *run) ask(ctx context.Context, q request) answer {
 }
 
 // observe records an answer to a call that was due at one time and, after
-// refusals, sent for the last time at another. A refusal is told by its own
-// speed and belongs to when it happened.
+// refusals or an earlier call of the same caller, sent at another. A refusal is
+// told by its own speed and belongs to when it happened.
 func (r *run) observe(q request, sent, answered time.Time, a answer) {
 	class, since, op := a.class(), q.due, q.op
 	if a.turnedAway() {

@@ -41,6 +41,7 @@ func TestAskComesAgain(t *testing.T) {
 		statuses []int
 		patience time.Duration
 		phase    string
+		behind   time.Duration // an earlier call of the same caller, after it was due
 		asked    int
 		counts   map[record.Class]int64
 		took     time.Duration // of what is not turned away
@@ -57,6 +58,10 @@ func TestAskComesAgain(t *testing.T) {
 		"in an overload": {
 			statuses: []int{503, 200}, patience: patient, phase: overload, asked: 2,
 			counts: map[record.Class]int64{record.OK: 1, record.Refused: 1}, took: 2 * time.Second, admitted: 1,
+		},
+		"behind an earlier call in an overload": {
+			statuses: []int{503, 200}, patience: patient, phase: overload, behind: 3 * time.Second, asked: 2,
+			counts: map[record.Class]int64{record.OK: 1, record.Refused: 1}, took: 5 * time.Second, admitted: 1,
 		},
 		"failed in an overload": {
 			statuses: []int{500}, patience: insistent, phase: overload, asked: 1, counts: map[record.Class]int64{record.Failed: 1},
@@ -102,7 +107,12 @@ func TestAskComesAgain(t *testing.T) {
 				r.rec, err = record.New(r.began, nil)
 				require.NoError(t, err)
 				r.enter(c.phase, 0)
-				a := r.ask(t.Context(), request{op: "submit", patience: c.patience})
+				q := request{op: "submit", patience: c.patience, due: time.Now()}
+				if c.behind > 0 {
+					<-time.After(c.behind)
+					q.ready = time.Now()
+				}
+				a := r.ask(t.Context(), q)
 				require.Equal(t, c.counts[record.OK] == 1, a.ok())
 				require.Len(t, s.asked, c.asked)
 				got, rest := map[record.Class]int64{}, int64(0)

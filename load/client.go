@@ -41,6 +41,9 @@ type request struct {
 	tag          string // If-None-Match
 	once         string // Idempotency-Key
 	due          time.Time
+	// ready is when its caller could send it, if that is later than due because of an
+	// earlier call of theirs.
+	ready time.Time
 	// patience is how long after it was due a call that was refused is repeated.
 	patience time.Duration
 	// empty is what the call is recorded as when there was nothing to be had.

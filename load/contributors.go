@@ -170,14 +170,18 @@ func (h *hold) plan(done time.Time) {
 // submit hands a task in, when it is due, and waits for its step. The error says
 // why it was not taken.
 func (r *run) submit(ctx context.Context, h *hold) error {
-	h.saving.Lock() // a save under way goes first
+	var ready time.Time
+	if !h.saving.TryLock() {
+		h.saving.Lock() // a save under way goes first
+		ready = time.Now()
+	}
 	defer h.saving.Unlock()
 	due := h.ends
 	r.facts.released(h)
 	acted := h.person.acts()
 	a := r.ask(ctx, request{
 		op: "submit", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/submit", session: h.person.token,
-		body: encode(map[string]any{"values": r.answers()}), due: due, patience: insistent,
+		body: encode(map[string]any{"values": r.answers()}), due: due, ready: ready, patience: insistent,
 	})
 	acted()
 	if !a.ok() {

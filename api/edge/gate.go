@@ -78,11 +78,8 @@ func (g *Gate) line(path string, announced int64) *line {
 	return g.programs
 }
 
-// enter takes a place in a line. The error refuses the request.
-func (g *Gate) enter(ctx context.Context, l *line) error {
-	if l.enter(ctx) {
-		return nil
-	}
+// refuse counts a request that got no place, and says so.
+func (g *Gate) refuse() error {
 	g.refused.Inc()
 	return fault.New(fault.Unavailable, turnedAway).After(time.Second)
 }
@@ -138,15 +135,9 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// enter takes a place for the request, where there is a gate.
-func (ex *Exchange) enter(ctx context.Context) error {
-	if ex.gate == nil || ex.inside {
-		return nil
-	}
-	err := ex.gate.enter(ctx, ex.line)
-	ex.inside = err == nil
-	return err
-}
+// enter takes a place for the request, where there is a gate. The error refuses
+// the request.
+func (ex *Exchange) enter(ctx context.Context) error { return ex.take(ctx, (*line).enter) }
 
 // enterWith is enter for a request that left to read its body, of that many
 // bytes.
@@ -154,7 +145,17 @@ func (ex *Exchange) enterWith(ctx context.Context, body int) error {
 	if ex.gate != nil && body > slowBody {
 		ex.line = ex.gate.slow
 	}
-	return ex.enter(ctx)
+	return ex.take(ctx, (*line).reenter)
+}
+
+func (ex *Exchange) take(ctx context.Context, enter func(*line, context.Context) bool) error {
+	if ex.gate == nil || ex.inside {
+		return nil
+	}
+	if ex.inside = enter(ex.line, ctx); !ex.inside {
+		return ex.gate.refuse()
+	}
+	return nil
 }
 
 // Leave gives the request's place to others, for the time of what takes long

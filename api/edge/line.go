@@ -17,15 +17,25 @@ import (
 // of those who come finds a place at once. That the line is empty for a moment does
 // not end it: where processors are short, it is empty whenever the process did not
 // run.
-type patience struct{ burst, standing, overload, calm time.Duration }
+//
+// Where half of all found no place at once lately, about as much comes as can be
+// done, and what gathers behind a stall makes everybody late for long: a line that
+// stands for as long as busy is an overload then.
+type patience struct{ burst, standing, busy, overload, calm time.Duration }
 
 // What is answered in milliseconds waits for milliseconds in an overload; what
 // takes a second or more by its nature would be turned away by that with nobody
 // else there. On a full machine a creation of 5,000 tasks takes two to three
 // seconds, and who is turned away by one sends all of it again.
 var (
-	quickPatience = patience{burst: time.Second, standing: 300 * time.Millisecond, overload: 10 * time.Millisecond, calm: time.Second}
-	slowPatience  = patience{burst: 4 * time.Second, standing: 4 * time.Second, overload: 500 * time.Millisecond, calm: 2 * time.Second}
+	quickPatience = patience{
+		burst: time.Second, standing: 300 * time.Millisecond, busy: 30 * time.Millisecond,
+		overload: 10 * time.Millisecond, calm: time.Second,
+	}
+	slowPatience = patience{
+		burst: 4 * time.Second, standing: 4 * time.Second, busy: 4 * time.Second,
+		overload: 500 * time.Millisecond, calm: 2 * time.Second,
+	}
 )
 
 // longestLine is how many wait at a time at most. In an overload, it is
@@ -37,15 +47,20 @@ const (
 
 // remembered is how many arrivals for each place the line remembers. It is more
 // than one, for after a pause of the process as many as there are places find one
-// at once, however many come.
-const remembered = 4
+// at once, however many come. Lately are many more, of some seconds in an overload.
+const (
+	remembered = 4
+	lately     = 256
+)
 
 // everybody is the whole of line.crowd. There is no overload while fewer than
 // crowded wait for a place: eight places, nine tenths of whose time is taken, keep
-// as many waiting, for a moment each (Erlang's C).
+// as many waiting, for a moment each (Erlang's C). Half of all wait where four
+// fifths of the time of eight places are taken.
 const (
 	everybody = 1 << 20
 	crowded   = everybody / 3 * 2
+	often     = everybody / 2
 )
 
 // line is a number of places and who waits for one, in order of arrival.
@@ -59,10 +74,10 @@ type line struct {
 	// began is when this line formed, and vain when somebody was last turned away,
 	// in nanoseconds since 1970.
 	began, vain atomic.Int64
-	// crowd is how many of the last arrivals found no place at once, of everybody:
-	// a mean that forgets by number, not by time. Concurrent arrivals may count in
-	// any order, and a little more or less each.
-	crowd atomic.Int64
+	// crowd is how many of the last arrivals found no place at once, of everybody, and
+	// latelyCrowd of many more: means that forget by number, not by time. Concurrent
+	// arrivals may count in any order, and a little more or less each.
+	crowd, latelyCrowd atomic.Int64
 }
 
 func newLine(places int, p patience, now func() time.Time) *line {
@@ -71,6 +86,22 @@ func newLine(places int, p patience, now func() time.Time) *line {
 
 // enter takes a place and reports whether there was one in time.
 func (l *line) enter(ctx context.Context) bool {
+	return l.enterWithin(ctx, func() time.Duration {
+		if l.overloaded() {
+			return l.overload
+		}
+		return l.burst
+	})
+}
+
+// reenter is enter for who has had a place and gave it to others while a body was
+// read. They have the patience of a burst at any time: as many come as were let in
+// before, and turning them away would waste what was done for them.
+func (l *line) reenter(ctx context.Context) bool {
+	return l.enterWithin(ctx, func() time.Duration { return l.burst })
+}
+
+func (l *line) enterWithin(ctx context.Context, most func() time.Duration) bool {
 	if l.places.TryAcquire(1) { // fails while others wait, too
 		l.remember(0)
 		return true
@@ -80,11 +111,7 @@ func (l *line) enter(ctx context.Context) bool {
 		l.began.Store(l.now().UnixNano())
 	}
 	defer l.waiting.Add(-1)
-	most := l.burst
-	if l.overloaded() {
-		most = l.overload
-	}
-	inTime, cancel := context.WithTimeout(ctx, most)
+	inTime, cancel := context.WithTimeout(ctx, most())
 	defer cancel()
 	if l.places.Acquire(inTime, 1) == nil {
 		return true
@@ -99,6 +126,7 @@ func (l *line) enter(ctx context.Context) bool {
 // of who did not.
 func (l *line) remember(share int64) {
 	l.crowd.Add((share - l.crowd.Load()) / (remembered * l.size))
+	l.latelyCrowd.Add((share - l.latelyCrowd.Load()) / (lately * l.size))
 }
 
 // overloaded reports whether nearly all who come find no place, and there has
@@ -108,7 +136,11 @@ func (l *line) overloaded() bool {
 		return false
 	}
 	now := l.now().UnixNano()
-	return l.waiting.Load() > 0 && now-l.began.Load() > l.standing.Nanoseconds() || now-l.vain.Load() < l.calm.Nanoseconds()
+	standing := l.standing
+	if l.latelyCrowd.Load() >= often {
+		standing = l.busy
+	}
+	return l.waiting.Load() > 0 && now-l.began.Load() > standing.Nanoseconds() || now-l.vain.Load() < l.calm.Nanoseconds()
 }
 
 // full reports whether the line is so long that nobody new has a chance. Who

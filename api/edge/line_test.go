@@ -213,3 +213,88 @@ func TestAStandingLineIsAnOverload(t *testing.T) {
 		require.LessOrEqual(t, longest, quickPatience.overload)
 	})
 }
+
+// Who was let in and gave the place away while a body was read gets one again, in an
+// overload, too.
+func TestWhoLeftForABodyIsLetInAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const work = 20 * time.Millisecond // twice the patience of an overload
+		g := NewGate(1, people, time.Now, nil)
+		var all sync.WaitGroup
+		began, served, refused := time.Now(), 0, 0
+		var mu sync.Mutex
+		for range 5 * 200 { // five seconds of eight times as many
+			pass(5 * time.Millisecond)
+			all.Go(func() {
+				ex, came := arrival(g), time.Now()
+				if ex.enter(t.Context()) != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					refused++
+					return
+				}
+				pass(work)
+				ex.Leave()
+				pass(time.Millisecond) // of reading
+				if err := ex.enterWith(t.Context(), 100); err != nil {
+					assert.Less(t, came.Sub(began), quickPatience.burst, "the line that formed at first is gone soon after")
+					return
+				}
+				pass(work)
+				ex.Leave()
+				mu.Lock()
+				defer mu.Unlock()
+				served++
+			})
+		}
+		all.Wait()
+		require.Greater(t, refused, 500)
+		require.InDelta(t, 125, served, 40, "work goes on")
+	})
+}
+
+// Where about as much comes as can be done, a stall makes few late: who comes while
+// the line stands is told so, until it is gone.
+func TestAStallWhereManyWaitIsAnOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const bound = 60 * time.Millisecond
+		g := NewGate(2, people, time.Now, nil)
+		began := time.Now()
+		chance := rand.New(rand.NewPCG(1, 2))
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		admitted, late := 0, 0
+		for time.Since(began) < 30*time.Second {
+			pass(time.Duration(chance.ExpFloat64() * float64(5*time.Millisecond))) // 200 a second
+			work := time.Duration(chance.ExpFloat64() * float64(7*time.Millisecond))
+			all.Go(func() {
+				ex, came := arrival(g), time.Now()
+				err := ex.enter(t.Context())
+				wait := time.Since(came)
+				mu.Lock()
+				switch {
+				case err != nil || came.Sub(began) < 10*time.Second: // of which it has to learn
+				default:
+					admitted++
+					if wait > bound {
+						late++
+					}
+				}
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+				defer ex.Leave()
+				pass(work)
+				if into := time.Since(began) % (3 * time.Second); into < 200*time.Millisecond { // a stall, every three seconds
+					pass(200*time.Millisecond - into)
+				}
+			})
+		}
+		all.Wait()
+		require.Greater(t, admitted, 3000)
+		require.Less(t, late, admitted/100)
+	})
+}
