@@ -115,6 +115,11 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		if err := r.world.fill(ctx, r.tasks, m); err != nil {
 			return err
 		}
+		// They have been there for long: they are on the disk, and Postgres has old
+		// segments of its log at hand.
+		if err := r.checkpoint(ctx); err != nil {
+			return err
+		}
 		if need := r.claims(); r.script != "cost" && r.script != "outage" && m.Free < need {
 			r.note("%d tasks are free, and up to %d are claimed: the queue may run empty", m.Free, need)
 		}

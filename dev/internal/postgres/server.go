@@ -34,7 +34,9 @@ const (
 func (c *Cluster) Spec() child.Spec {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "unix_socket_directories=", "password_encryption=scram-sha-256",
-		"max_connections=" + strconv.Itoa(cmp.Or(c.MaxConnections, usualConnections)), "shared_buffers=256MB", "max_wal_size=2GB", "fsync=on",
+		"max_connections=" + strconv.Itoa(cmp.Or(c.MaxConnections, usualConnections)), "shared_buffers=256MB", "fsync=on",
+		// Old segments of the log are used again: to make one holds up all who write.
+		"max_wal_size=2GB", "min_wal_size=1GB",
 		"log_line_prefix=%m [%p] ",
 	}
 	args := []string{"-D", c.Data, "-p", strconv.Itoa(c.Port)}
