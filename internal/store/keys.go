@@ -66,26 +66,13 @@ func (s *Store) AuthenticateKey(ctx context.Context, hash [32]byte) (APIKey, err
 		return APIKey{}, fault.New(fault.InvalidAPIKey,
 			"this API key has expired; an org admin can extend it or create another one")
 	}
-	if k.Stale {
-		if err := s.touchKey(ctx, k.OrgID, k.ID); err != nil {
-			return APIKey{}, err
-		}
+	if k.Stale { // of many requests at that moment one writes, and the others do not wait for it
+		s.touch(ctx, `UPDATE api_keys SET last_used_at = now()
+			WHERE id = (SELECT id FROM api_keys WHERE org_id = $1 AND id = $2
+				AND (last_used_at IS NULL OR last_used_at <= now() - interval '1 minute')
+				FOR UPDATE SKIP LOCKED)`, k.OrgID, k.ID)
 	}
 	return k.APIKey, nil
-}
-
-// touchKey notes that the key was used, at most once a minute. Of many
-// requests at that moment one writes and the others do not wait for it.
-func (s *Store) touchKey(ctx context.Context, orgID, keyID int64) error {
-	_, err := s.pool.Exec(ctx, `
-		UPDATE api_keys SET last_used_at = now()
-		WHERE id = (SELECT id FROM api_keys WHERE org_id = $1 AND id = $2
-			AND (last_used_at IS NULL OR last_used_at <= now() - interval '1 minute')
-			FOR UPDATE SKIP LOCKED)`, orgID, keyID)
-	if err != nil {
-		return translate(fmt.Errorf("note use of API key: %w", err))
-	}
-	return nil
 }
 
 // Keys lists the organization's keys: active ones first, then revoked ones,

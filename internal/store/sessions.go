@@ -48,23 +48,11 @@ func (s *Store) SessionUser(ctx context.Context, hash [32]byte) (User, error) {
 		return User{}, translate(fmt.Errorf("find session: %w", err))
 	}
 	if stale {
-		if err := s.touchSession(ctx, hash); err != nil {
-			return User{}, err
-		}
+		s.touch(ctx, `UPDATE sessions SET seen_at = now()
+			WHERE hash = (SELECT hash FROM sessions WHERE hash = $1
+				AND seen_at <= now() - interval '1 minute' FOR UPDATE SKIP LOCKED)`, hash[:])
 	}
 	return u, nil
-}
-
-// touchSession notes that the session is in use, at most once a minute.
-func (s *Store) touchSession(ctx context.Context, hash [32]byte) error {
-	_, err := s.pool.Exec(ctx, `
-		UPDATE sessions SET seen_at = now()
-		WHERE hash = (SELECT hash FROM sessions WHERE hash = $1
-			AND seen_at <= now() - interval '1 minute' FOR UPDATE SKIP LOCKED)`, hash[:])
-	if err != nil {
-		return translate(fmt.Errorf("note use of session: %w", err))
-	}
-	return nil
 }
 
 // DeleteSession ends a session; ending one that is over has no effect.
