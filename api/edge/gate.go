@@ -140,10 +140,14 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 func (ex *Exchange) enter(ctx context.Context) error { return ex.take(ctx, (*line).enter) }
 
 // enterWith is enter for a request that left to read its body, of that many
-// bytes.
+// bytes. What takes long is not let in sooner for that: everybody else works less
+// while it does.
 func (ex *Exchange) enterWith(ctx context.Context, body int) error {
 	if ex.gate != nil && body > slowBody {
 		ex.line = ex.gate.slow
+	}
+	if ex.gate != nil && ex.line == ex.gate.slow {
+		return ex.enter(ctx)
 	}
 	return ex.take(ctx, (*line).reenter)
 }

@@ -254,6 +254,24 @@ func TestWhoLeftForABodyIsLetInAgain(t *testing.T) {
 	})
 }
 
+// A large body gets no place sooner in an overload because its sender was let in
+// before.
+func TestALargeBodyIsLetInAsIfItWereNew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(4, people, time.Now, nil)
+		ex := arrival(g)
+		require.NoError(t, ex.enter(t.Context()))
+		ex.Leave()
+		require.True(t, g.slow.places.TryAcquire(g.slow.size))
+		g.slow.crowd.Store(everybody)
+		g.slow.vain.Store(time.Now().UnixNano())
+		came := time.Now()
+		require.Error(t, ex.enterWith(t.Context(), slowBody+1))
+		require.Equal(t, slowPatience.overload, time.Since(came))
+	})
+}
+
 // Where about as much comes as can be done, a stall makes few late: who comes while
 // the line stands is told so, until it is gone.
 func TestAStallWhereManyWaitIsAnOverload(t *testing.T) {
