@@ -143,10 +143,13 @@ func (ex *Exchange) enter(ctx context.Context) error { return ex.take(ctx, (*lin
 // bytes. What takes long is not let in sooner for that: everybody else works less
 // while it does.
 func (ex *Exchange) enterWith(ctx context.Context, body int) error {
-	if ex.gate != nil && body > slowBody {
+	if ex.gate == nil {
+		return nil
+	}
+	if body > slowBody {
 		ex.line = ex.gate.slow
 	}
-	if ex.gate != nil && ex.line == ex.gate.slow {
+	if ex.line == ex.gate.slow {
 		return ex.enter(ctx)
 	}
 	return ex.take(ctx, (*line).reenter)

@@ -27,8 +27,10 @@ const warmLockTimeout = 50 * time.Millisecond
 // pool look for the primary (guard).
 func warm(ctx context.Context, conn *pgx.Conn) error {
 	var standby bool
-	if err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery() FROM set_config('lock_timeout', $1, false)`,
-		milliseconds(warmLockTimeout)).Scan(&standby); err != nil || standby {
+	if err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby); err != nil || standby {
+		return err
+	}
+	if _, err := conn.Exec(ctx, `SET lock_timeout = `+milliseconds(warmLockTimeout)); err != nil {
 		return err
 	}
 	if err := warmPlans(ctx, conn); err != nil {

@@ -84,3 +84,21 @@ func TestConnectionsAreMadeWhileATableIsLocked(t *testing.T) {
 	require.NoError(t, st.Pool().QueryRow(ctx, `SHOW lock_timeout`).Scan(&timeout))
 	require.Equal(t, "10s", timeout)
 }
+
+// TestAStandbyKeepsItsTimes asserts that a connection to a standby, which may be promoted
+// later, waits for locks as long as all others.
+func TestAStandbyKeepsItsTimes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, sql := range []string{
+		`CREATE SCHEMA standby`, // whose connections believe that they are to one
+		`CREATE FUNCTION standby.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'`,
+	} {
+		_, err := b.Store.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	st := openWarm(t, b.Store.Pool().Config().ConnString()+"&search_path=standby,pg_catalog,public", 1)
+	var timeout string
+	require.NoError(t, st.Pool().QueryRow(t.Context(), `SHOW lock_timeout`).Scan(&timeout))
+	require.Equal(t, "10s", timeout)
+}
