@@ -88,7 +88,7 @@ type Deps struct {
 	// PoolSize is how many connections the store may open, 16 unless set. It
 	// bounds how many database steps run at once.
 	PoolSize int
-	// CachedRuns is how many runs are kept in memory, 8,192 unless set: some 50 KB
+	// CachedRuns is how many runs are kept in memory, 16,384 unless set: some 50 KB
 	// each with two nodes, and 0.3 KB more for each further node. What happens to
 	// another one costs a read of its history and a replay. All workers of a process
 	// have one cache.
@@ -111,7 +111,7 @@ type Rates struct {
 // Defaults of Deps.
 const (
 	defaultPoolSize       = 16
-	defaultCachedRuns     = 8_192
+	defaultCachedRuns     = 16_384
 	defaultSignals        = 500
 	defaultStarts         = 200
 	defaultReconcileEvery = 15 * time.Second

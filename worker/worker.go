@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	sdkworker "go.temporal.io/sdk/worker"
 	"golang.org/x/sync/errgroup"
 
@@ -162,6 +163,7 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		WorkflowTaskPollerBehavior:              polling(pollersLeast),
 		ActivityTaskPollerBehavior:              polling(stepPollersLeast),
 		OnFatalError:                            tell(fatal),
+		Interceptors:                            []interceptor.WorkerInterceptor{&direct{}},
 	})
 	w.RegisterWorkflow(workflows.TaskWorkflow)
 	w.RegisterActivity(&activities.Tasks{Store: d.Store})

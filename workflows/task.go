@@ -57,7 +57,12 @@ func TaskWorkflow(ctx workflow.Context, in TaskInput) (TaskResult, error) {
 	if err := run.answerQueries(ctx); err != nil {
 		return TaskResult{}, fmt.Errorf("register query: %w", err)
 	}
-	return run.loop(ctx)
+	for {
+		if ended, out, err := run.turn(ctx); ended {
+			return out, err
+		}
+		run.next(ctx).Select(ctx)
+	}
 }
 
 // taskRun is one run under way. One goroutine owns it and all its channels: a
@@ -96,32 +101,33 @@ func newTaskRun(ctx workflow.Context, in TaskInput) *taskRun {
 	return r
 }
 
-// loop does one thing at a time until the task is done: take in what arrived,
-// then the most urgent step, and only when there is none wait.
-func (r *taskRun) loop(ctx workflow.Context) (TaskResult, error) {
+// turn does one thing at a time, what arrived first and then the most urgent step,
+// until nothing is left to do, or the run ends.
+func (r *taskRun) turn(ctx workflow.Context) (ended bool, out TaskResult, err error) {
 	for {
 		r.receive()
 		if ctx.Err() != nil {
-			return r.cancelled(ctx)
+			return true, TaskResult{}, r.cancelled(ctx)
 		}
 		moved, err := r.advance(ctx)
 		switch {
 		case ctx.Err() != nil:
 			continue
 		case err != nil:
-			return TaskResult{}, err
+			return true, TaskResult{}, err
 		case moved:
 			continue
 		}
 		r.describe(ctx)
 		if r.State.Done() {
-			return TaskResult{Status: r.State.Status(), Seq: r.State.Seq}, nil
+			return true, TaskResult{Status: r.State.Status(), Seq: r.State.Seq}, nil
 		}
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			next := r.Carried
-			return TaskResult{}, workflow.NewContinueAsNewError(ctx, TaskWorkflow, TaskInput{TaskID: r.taskID, Carried: &next})
+			return true, TaskResult{}, workflow.NewContinueAsNewError(ctx, TaskWorkflow, TaskInput{TaskID: r.taskID, Carried: &next})
 		}
-		r.wait(ctx)
+		r.arm(ctx)
+		return false, TaskResult{}, nil
 	}
 }
 
@@ -138,10 +144,11 @@ func (r *taskRun) receive() {
 	}
 }
 
-// wait blocks until a signal, the alarm or a cancellation. There is no default
-// branch, and a signal stays in its channel until receive takes it.
-func (r *taskRun) wait(ctx workflow.Context) {
-	r.arm(ctx)
+// next selects a signal, the alarm or a cancellation. There is no default branch,
+// and a signal stays in its channel until receive takes it. TaskWorkflow itself waits
+// for it: runs spend their lives there, thousands of them in a worker's memory, and
+// each function between would make all of their stacks larger.
+func (r *taskRun) next(ctx workflow.Context) workflow.Selector {
 	sel := workflow.NewNamedSelector(ctx, "what happens next")
 	for _, ch := range r.signals {
 		sel.AddReceive(ch, func(workflow.ReceiveChannel, bool) {})
@@ -150,7 +157,7 @@ func (r *taskRun) wait(ctx workflow.Context) {
 		sel.AddFuture(r.alarm.timer, func(workflow.Future) { r.alarm.ring() })
 	}
 	sel.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
-	sel.Select(ctx)
+	return sel
 }
 
 // advance does the most urgent step and reports whether there was one.
@@ -170,11 +177,11 @@ func (r *taskRun) advance(ctx workflow.Context) (bool, error) {
 
 // cancelled carries out an operator's cancellation: the product's task fails,
 // so that nobody waits for a run that will not come back.
-func (r *taskRun) cancelled(ctx workflow.Context) (TaskResult, error) {
+func (r *taskRun) cancelled(ctx workflow.Context) error {
 	detached, _ := workflow.NewDisconnectedContext(ctx)
 	_, err := dbCall[struct{}](detached, "fail the task: its run was cancelled", tasks.FailTask, activities.TaskRef{TaskID: r.taskID})
 	if err != nil {
-		return TaskResult{}, err
+		return err
 	}
-	return TaskResult{}, temporal.NewCanceledError("the run was cancelled, the task has failed")
+	return temporal.NewCanceledError("the run was cancelled, the task has failed")
 }

@@ -32,7 +32,7 @@ type Config struct {
 	RequestsAtOnce int `env:"REQUESTS_AT_ONCE" envDefault:"0"`
 	// CachedRuns are the runs that worker keeps in memory, some 50 KB each of a small
 	// pipeline; the others it replays when something happens to them.
-	CachedRuns int `env:"CACHED_RUNS" envDefault:"8192"`
+	CachedRuns int `env:"CACHED_RUNS" envDefault:"16384"`
 	// TemporalAddress is host:port. TLS, API key and the rest are the
 	// variables of Temporal's envconfig; see Temporal.
 	TemporalAddress   string `env:"TEMPORAL_ADDRESS"`
