@@ -72,7 +72,7 @@ func newCluster(ctx context.Context, o options, databaseURL, dir string) (*clust
 		}
 		p.Log = filepath.Join(dir, p.Name+".log")
 		if name == "serve" {
-			p.Env = append(p.Env, o.atOnce(runtime.NumCPU(), os.Getenv)...)
+			p.Env = append(p.Env, o.atOnce(runtime.GOMAXPROCS(0), os.Getenv)...)
 			c.serves, c.bases = append(c.serves, p), append(c.bases, "http://"+addr)
 		} else {
 			c.workers, c.ready = append(c.workers, p), append(c.ready, "http://"+metrics+"/readyz")
@@ -81,15 +81,16 @@ func newCluster(ctx context.Context, o options, databaseURL, dir string) (*clust
 	return c, nil
 }
 
-// atOnce is how many requests each of several serve works on at a time: the
-// product's default supposes that the processors are those of one. What the
-// environment says goes first.
+// atOnce is how many requests each serve works on at a time: all together half of
+// what one does by itself, four for each processor and 16 at most, one for each
+// connection. That supposes that the processors are those of one; here they are
+// everybody's, as in the development stack. What the environment says goes first.
 func (o options) atOnce(processors int, env func(string) string) []string {
-	const name, each = "REQUESTS_AT_ONCE", 4 // as many for each processor as the product has by itself
-	if o.serves < 2 || env(name) != "" {
+	const name, each, most = "REQUESTS_AT_ONCE", 2, 8
+	if env(name) != "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s=%d", name, max(1, each*processors/o.serves))}
+	return []string{fmt.Sprintf("%s=%d", name, max(1, min(each*processors, most)/o.serves))}
 }
 
 // through lets the product reach Temporal at another address, from the next

@@ -62,9 +62,10 @@ func TestAtOnce(t *testing.T) {
 		set                string
 		want               []string
 	}{
-		"alone":             {1, 2, "", nil},
-		"two on two cores":  {2, 2, "", []string{"REQUESTS_AT_ONCE=4"}},
-		"two on four":       {2, 4, "", []string{"REQUESTS_AT_ONCE=8"}},
+		"alone":             {1, 2, "", []string{"REQUESTS_AT_ONCE=4"}},
+		"two on two cores":  {2, 2, "", []string{"REQUESTS_AT_ONCE=2"}},
+		"two on four":       {2, 4, "", []string{"REQUESTS_AT_ONCE=4"}},
+		"one on sixteen":    {1, 16, "", []string{"REQUESTS_AT_ONCE=8"}},
 		"more than it has":  {9, 2, "", []string{"REQUESTS_AT_ONCE=1"}},
 		"it is said before": {2, 2, "7", nil},
 	} {

@@ -10,7 +10,7 @@ import (
 // direct has TaskWorkflow called as the function that it is. The SDK calls workflows
 // by reflection, and what that needs stands on the stack of every run for as long as
 // the run waits, which is nearly always. Without it a stack takes 8 KB instead of 16,
-// of the 32 that a run in memory took (docs/costs.md, TestARunThatWaitsTakesLittle).
+// of the 32 that a run in memory took (docs/costs.md, TestARunThatWaitsHasFewCallsOnItsStack).
 type direct struct {
 	interceptor.WorkerInterceptorBase
 }
@@ -25,7 +25,7 @@ type directRun struct {
 }
 
 // ExecuteWorkflow is the last of its kind for TaskWorkflow, whose input no other
-// workflow has.
+// workflow has: no interceptor may stand behind it.
 func (r *directRun) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
 	if len(in.Args) == 1 {
 		if input, ok := in.Args[0].(workflows.TaskInput); ok {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -69,7 +70,7 @@ func (a *app) start(ctx context.Context, s *Stack) error {
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return s.sup.Start(ctx, s.appProcess(serve, a.binary, a.env.with(a.vars), ready))
+		return s.sup.Start(ctx, s.appProcess(serve, a.binary, a.env.with(a.vars, a.env.atOnce(runtime.GOMAXPROCS(0))...), ready))
 	})
 	group.Go(func() error {
 		return s.sup.Start(ctx, s.appProcess(worker, a.binary, a.env.with(a.vars, workerVars), started))

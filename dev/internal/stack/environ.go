@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taskloom/taskloom/dev/internal/envfile"
@@ -87,6 +88,19 @@ func (e Environ) wants() wanted {
 		ui:       own("TEMPORAL_ADDRESS"),
 		s3:       own("S3_ENDPOINT"),
 	}
+}
+
+// atOnce is how many requests serve works on at a time: half of what it does by
+// itself, four for each processor and 16 at most, one for each connection. That
+// supposes that the processors are its own. Here Postgres and Temporal have the same
+// ones, and fewer at a time are answered sooner, more of them in all, when too many
+// come (docs/load.md). What the caller says goes first.
+func (e Environ) atOnce(processors int) []envfile.Var {
+	const name, each, most = "REQUESTS_AT_ONCE", 2, 8
+	if e[name] != "" || !e.wants().database {
+		return nil
+	}
+	return []envfile.Var{{Name: name, Value: strconv.Itoa(min(each*processors, most))}}
 }
 
 // vars is what makes every `taskloom` command work with this stack: the

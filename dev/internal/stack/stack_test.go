@@ -32,6 +32,14 @@ func TestOurPostgresRunsForTemporalAlone(t *testing.T) {
 	require.Equal(t, wanted{s3: true}, Environ{"DATABASE_URL": "x", "TEMPORAL_ADDRESS": "y"}.wants())
 }
 
+func TestServeSharesItsProcessors(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []envfile.Var{{Name: "REQUESTS_AT_ONCE", Value: "4"}}, Environ{}.atOnce(2))
+	require.Equal(t, []envfile.Var{{Name: "REQUESTS_AT_ONCE", Value: "8"}}, Environ{}.atOnce(16), "half of the connections")
+	require.Empty(t, Environ{"REQUESTS_AT_ONCE": "7"}.atOnce(2), "the caller says it")
+	require.Empty(t, Environ{"DATABASE_URL": "postgres://elsewhere/x"}.atOnce(2), "Postgres is elsewhere")
+}
+
 func TestTheDemoFileHasTheLoginsOfTheBanner(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../demo.yaml")
