@@ -33,7 +33,7 @@ const patience = 4 * time.Minute
 // floor is a world with a worker on a real Temporal and a real Postgres.
 type floor struct {
 	*dbtest.World
-	t     *testing.T
+	t     testing.TB
 	c     client.Client
 	queue string
 	runs  *runs
@@ -54,7 +54,7 @@ func open(t *testing.T, opts ...dbtest.Option) *floor {
 }
 
 // prepare is open before a worker is started.
-func prepare(t *testing.T, opts ...dbtest.Option) *floor {
+func prepare(t testing.TB, opts ...dbtest.Option) *floor {
 	t.Helper()
 	queue := fmt.Sprintf("test-%d", rand.Int64())
 	f := &floor{
