@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -72,7 +72,7 @@ func newCluster(ctx context.Context, o options, databaseURL, dir string) (*clust
 		}
 		p.Log = filepath.Join(dir, p.Name+".log")
 		if name == "serve" {
-			p.Env = append(p.Env, o.atOnce(runtime.GOMAXPROCS(0), os.Getenv)...)
+			p.Env = append(p.Env, o.places(os.Getenv)...)
 			c.serves, c.bases = append(c.serves, p), append(c.bases, "http://"+addr)
 		} else {
 			c.workers, c.ready = append(c.workers, p), append(c.ready, "http://"+metrics+"/readyz")
@@ -81,16 +81,16 @@ func newCluster(ctx context.Context, o options, databaseURL, dir string) (*clust
 	return c, nil
 }
 
-// atOnce is how many requests each serve works on at a time: all together half of
-// what one does by itself, four for each processor and 16 at most, one for each
-// connection. That supposes that the processors are those of one; here they are
-// everybody's, as in the development stack. What the environment says goes first.
-func (o options) atOnce(processors int, env func(string) string) []string {
-	const name, each, most = "REQUESTS_AT_ONCE", 2, 8
-	if env(name) != "" {
+// places bounds the requests that each serve works on at a time: all together two
+// for each processor, one each at least. The default, four, supposes that the
+// processors are those of one; here they are everybody's, as in the development
+// stack and under docker-compose. What the environment says goes first.
+func (o options) places(env func(string) string) []string {
+	const name, all = "REQUESTS_PER_PROCESSOR", 2
+	if cmp.Or(env(name), env("REQUESTS_AT_ONCE")) != "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s=%d", name, max(1, min(each*processors, most)/o.serves))}
+	return []string{fmt.Sprintf("%s=%d", name, max(1, all/o.serves))}
 }
 
 // through lets the product reach Temporal at another address, from the next

@@ -55,21 +55,25 @@ func TestMemoryIsThePeak(t *testing.T) {
 	require.InDelta(t, 100, r.numbers.get()["memory serve-1, peak MB"], 1e-9)
 }
 
-func TestAtOnce(t *testing.T) {
+func TestServesShareTheirProcessors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		serves, processors int
-		set                string
-		want               []string
+		serves int
+		set    string
+		want   []string
 	}{
-		"alone":             {1, 2, "", []string{"REQUESTS_AT_ONCE=4"}},
-		"two on two cores":  {2, 2, "", []string{"REQUESTS_AT_ONCE=2"}},
-		"two on four":       {2, 4, "", []string{"REQUESTS_AT_ONCE=4"}},
-		"one on sixteen":    {1, 16, "", []string{"REQUESTS_AT_ONCE=8"}},
-		"more than it has":  {9, 2, "", []string{"REQUESTS_AT_ONCE=1"}},
-		"it is said before": {2, 2, "7", nil},
+		"alone":          {1, "", []string{"REQUESTS_PER_PROCESSOR=2"}},
+		"two":            {2, "", []string{"REQUESTS_PER_PROCESSOR=1"}},
+		"many":           {9, "", []string{"REQUESTS_PER_PROCESSOR=1"}},
+		"said for each":  {2, "REQUESTS_PER_PROCESSOR", nil},
+		"said in number": {2, "REQUESTS_AT_ONCE", nil},
 	} {
-		got := options{serves: c.serves}.atOnce(c.processors, func(string) string { return c.set })
+		got := options{serves: c.serves}.places(func(name string) string {
+			if name == c.set {
+				return "7"
+			}
+			return ""
+		})
 		require.Equal(t, c.want, got, name)
 	}
 }

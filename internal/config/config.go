@@ -30,6 +30,9 @@ type Config struct {
 	DatabaseMaxConns int32 `env:"DATABASE_MAX_CONNS" envDefault:"16"`
 	// RequestsAtOnce bounds the requests that serve works on at a time; see AtOnce.
 	RequestsAtOnce int `env:"REQUESTS_AT_ONCE" envDefault:"0"`
+	// RequestsPerProcessor bounds them where RequestsAtOnce does not: four suppose
+	// that the processors are serve's own, two that Postgres and Temporal share them.
+	RequestsPerProcessor int `env:"REQUESTS_PER_PROCESSOR" envDefault:"4"`
 	// CachedRuns are the runs that worker keeps in memory, some 50 KB each of a small
 	// pipeline; the others it replays when something happens to them.
 	CachedRuns int `env:"CACHED_RUNS" envDefault:"16384"`
@@ -130,10 +133,10 @@ func (c Config) Key() []byte {
 func (c Config) LocalURL() string { return "http://" + reachable(c.Addr) }
 
 // AtOnce is how many requests serve works on at a time on a machine with so many
-// processors: what is set, or else four for each of them, of which some wait for
+// processors: what is set, or else so many for each of them, of which some wait for
 // Postgres at any moment, and not more than there are connections to it.
 func (c Config) AtOnce(processors int) int {
-	return cmp.Or(c.RequestsAtOnce, min(4*processors, int(c.DatabaseMaxConns)))
+	return cmp.Or(c.RequestsAtOnce, min(c.RequestsPerProcessor*processors, int(c.DatabaseMaxConns)))
 }
 
 // Level returns the level of the log.
@@ -161,7 +164,10 @@ func (c Config) check(p *problems) {
 		p.add("CACHED_RUNS", "must be a whole number, at least 1")
 	}
 	if c.RequestsAtOnce < 0 {
-		p.add("REQUESTS_AT_ONCE", "must not be negative; 0 is four for each processor, and one for each connection to the database at most")
+		p.add("REQUESTS_AT_ONCE", "must not be negative; 0 is REQUESTS_PER_PROCESSOR for each, and one for each connection to the database at most")
+	}
+	if c.RequestsPerProcessor < 1 || c.RequestsPerProcessor > 1000 {
+		p.add("REQUESTS_PER_PROCESSOR", "must be a whole number between 1 and 1000")
 	}
 	if _, err := parseProxies(c.TrustedProxies); err != nil {
 		p.add("TRUSTED_PROXIES", "%s; write networks separated by commas, such as 10.0.0.0/8,fd00::/8", err)
@@ -258,7 +264,7 @@ func (p *problems) parse(err error) {
 			p.add("REQUESTS_AT_ONCE", "must be a whole number")
 		case errors.As(e, &one) && one.Name == "DrainDelay":
 			p.add("DRAIN_DELAY", "must be a time span such as 5s")
-		case errors.As(e, &one) && (one.Name == "CachedRuns" || uploadVariables[one.Name] != ""): // its check tells
+		case errors.As(e, &one) && (one.Name == "CachedRuns" || one.Name == "RequestsPerProcessor" || uploadVariables[one.Name] != ""): // its check tells
 		default:
 			p.add("environment", "%s", e)
 		}

@@ -71,25 +71,47 @@ func TestEveryProblemIsToldWithItsVariable(t *testing.T) {
 		"ADDR=8080", "METRICS_ADDR=9090", "PUBLIC_URL=ftp://x", "TEMPORAL_UI_URL=x", "S3_ENDPOINT=s3",
 		"S3_PUBLIC_ENDPOINT=ftp://files",
 		"REDIS_URL=http://x", "SECRET_KEY=hunter2", "LOG_LEVEL=loud", "LOG_FORMAT=xml", "CACHED_RUNS=0",
+		"REQUESTS_AT_ONCE=-1", "REQUESTS_PER_PROCESSOR=0",
 	})
 	problems := found(t, err)
 	for _, name := range []string{
 		"DATABASE_URL", "DATABASE_MAX_CONNS", "TEMPORAL_ADDRESS", "ADDR", "METRICS_ADDR", "PUBLIC_URL",
 		"TEMPORAL_UI_URL", "S3_ENDPOINT", "S3_PUBLIC_ENDPOINT", "S3_BUCKET", "REDIS_URL", "SECRET_KEY", "LOG_LEVEL", "LOG_FORMAT",
-		"CACHED_RUNS",
+		"CACHED_RUNS", "REQUESTS_AT_ONCE", "REQUESTS_PER_PROCESSOR",
 	} {
 		require.Contains(t, problems, name)
 		require.NotContains(t, problems[name], "hunter2")
 	}
-	require.Len(t, problems, 15)
+	require.Len(t, problems, 17)
 	require.Nil(t, c.Key(), "a broken key is no key")
 
 	_, err = config.Load([]string{"S3_BUCKET=b"})
 	require.Len(t, found(t, err), 2, "credentials")
 	_, err = config.Load([]string{"SECRET_KEY=abcd"})
 	require.Contains(t, found(t, err)["SECRET_KEY"], "64")
-	_, err = config.Load([]string{"CACHED_RUNS=all"})
-	require.Contains(t, found(t, err)["CACHED_RUNS"], "whole number")
+	for _, name := range []string{"CACHED_RUNS", "REQUESTS_AT_ONCE", "REQUESTS_PER_PROCESSOR"} {
+		_, err = config.Load([]string{name + "=all"})
+		require.Contains(t, found(t, err)[name], "whole number")
+		require.Len(t, found(t, err), 1)
+	}
+}
+
+func TestPlacesFollowProcessorsAndConnections(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		settings []string
+		want     int
+	}{
+		"processors of its own":   {nil, 8},
+		"shared ones":             {[]string{"REQUESTS_PER_PROCESSOR=2"}, 4},
+		"few connections":         {[]string{"DATABASE_MAX_CONNS=3"}, 3},
+		"few, and shared":         {[]string{"DATABASE_MAX_CONNS=3", "REQUESTS_PER_PROCESSOR=2"}, 3},
+		"what is said goes first": {[]string{"REQUESTS_AT_ONCE=40", "REQUESTS_PER_PROCESSOR=2"}, 40},
+	} {
+		got, err := config.Load(c.settings)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, got.AtOnce(2), name)
+	}
 }
 
 func TestThePublicEndpointIsTheEndpointUnlessSaid(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -70,7 +69,7 @@ func (a *app) start(ctx context.Context, s *Stack) error {
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return s.sup.Start(ctx, s.appProcess(serve, a.binary, a.env.with(a.vars, a.env.atOnce(runtime.GOMAXPROCS(0))...), ready))
+		return s.sup.Start(ctx, s.appProcess(serve, a.binary, a.env.with(a.vars, a.env.places()...), ready))
 	})
 	group.Go(func() error {
 		return s.sup.Start(ctx, s.appProcess(worker, a.binary, a.env.with(a.vars, workerVars), started))

@@ -1,12 +1,12 @@
 package stack
 
 import (
+	"cmp"
 	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taskloom/taskloom/dev/internal/envfile"
@@ -90,17 +90,16 @@ func (e Environ) wants() wanted {
 	}
 }
 
-// atOnce is how many requests serve works on at a time: half of what it does by
-// itself, four for each processor and 16 at most, one for each connection. That
-// supposes that the processors are its own. Here Postgres and Temporal have the same
-// ones, and fewer at a time are answered sooner, more of them in all, when too many
-// come (docs/load.md). What the caller says goes first.
-func (e Environ) atOnce(processors int) []envfile.Var {
-	const name, each, most = "REQUESTS_AT_ONCE", 2, 8
-	if e[name] != "" || !e.wants().database {
+// places bounds the requests that serve works on at a time: two for each processor.
+// The default, four, supposes that the processors are its own. Here Postgres and
+// Temporal have the same ones, and fewer at a time are answered sooner, more of them
+// in all, when too many come (docs/load.md). What the caller says goes first.
+func (e Environ) places() []envfile.Var {
+	const name = "REQUESTS_PER_PROCESSOR"
+	if cmp.Or(e[name], e["REQUESTS_AT_ONCE"]) != "" || !e.wants().database {
 		return nil
 	}
-	return []envfile.Var{{Name: name, Value: strconv.Itoa(min(each*processors, most))}}
+	return []envfile.Var{{Name: name, Value: "2"}}
 }
 
 // vars is what makes every `taskloom` command work with this stack: the

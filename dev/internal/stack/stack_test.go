@@ -34,10 +34,10 @@ func TestOurPostgresRunsForTemporalAlone(t *testing.T) {
 
 func TestServeSharesItsProcessors(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []envfile.Var{{Name: "REQUESTS_AT_ONCE", Value: "4"}}, Environ{}.atOnce(2))
-	require.Equal(t, []envfile.Var{{Name: "REQUESTS_AT_ONCE", Value: "8"}}, Environ{}.atOnce(16), "half of the connections")
-	require.Empty(t, Environ{"REQUESTS_AT_ONCE": "7"}.atOnce(2), "the caller says it")
-	require.Empty(t, Environ{"DATABASE_URL": "postgres://elsewhere/x"}.atOnce(2), "Postgres is elsewhere")
+	require.Equal(t, []envfile.Var{{Name: "REQUESTS_PER_PROCESSOR", Value: "2"}}, Environ{}.places())
+	require.Empty(t, Environ{"REQUESTS_AT_ONCE": "7"}.places(), "the caller says it")
+	require.Empty(t, Environ{"REQUESTS_PER_PROCESSOR": "3"}.places(), "the caller says it")
+	require.Empty(t, Environ{"DATABASE_URL": "postgres://elsewhere/x"}.places(), "Postgres is elsewhere")
 }
 
 func TestTheDemoFileHasTheLoginsOfTheBanner(t *testing.T) {
