@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // figure is a value of samples that is compared.
@@ -25,6 +26,9 @@ type figure struct {
 	// second, or what is used.
 	CPU bool `json:"cpu,omitempty"`
 }
+
+// ofCPU says that the figure is of CPU seconds, or of what is done in one.
+func (f figure) ofCPU() bool { return f.CPU || strings.Contains(f.Unit, "CPU") }
 
 // competition is contenders that do the same.
 type competition struct {

@@ -13,7 +13,7 @@ import (
 
 // readAll reads runs and puts them together: a machine may be quiet for some
 // minutes at a time only. Races of one name and title become one with all
-// samples; the machine is that of the first run.
+// samples. The machine is that of the first run, and each race knows when it was run.
 func readAll(names []string) (*results, error) {
 	var all *results
 	for _, name := range names {
@@ -21,13 +21,17 @@ func readAll(names []string) (*results, error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, x := range r.Races {
+			if len(x.Runs) == 0 {
+				x.Runs = []begun{{Date: r.Machine.Date, LoadBefore: r.Machine.LoadBefore, LoadAfter: r.Machine.LoadAfter}}
+			}
+		}
 		if all == nil {
 			all = r
 			continue
 		}
 		all.Options = append(append(all.Options, "+"), r.Options...)
 		all.Failures = append(all.Failures, r.Failures...)
-		all.Machine.LoadAfter = r.Machine.LoadAfter
 		if all.Polls == nil {
 			all.Polls = r.Polls
 		}
@@ -58,6 +62,7 @@ func readAll(names []string) (*results, error) {
 // join adds the samples of a later run.
 func (r *raceResult) join(later *raceResult) {
 	r.Rounds += later.Rounds
+	r.Runs = append(r.Runs, later.Runs...)
 	r.Noise = worseNoise(r.Noise, later.Noise)
 	r.NoiseOf = cmp.Or(r.NoiseOf, later.NoiseOf)
 	r.NoiseSamples = append(r.NoiseSamples, later.NoiseSamples...)

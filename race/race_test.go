@@ -197,14 +197,14 @@ func TestReport(t *testing.T) {
 	r := aRun()
 	var b strings.Builder
 	writeTables(&b, r)
-	require.Contains(t, b.String(), "| done per CPU second | 1,000/CPU-s (900..1,100) | 1,800/CPU-s | 9,000/CPU-s | 1.01 |")
+	require.Contains(t, b.String(), "| done per CPU second | 1,000/CPU-s (900..1,100) | 1,800/CPU-s | 9,000/CPU-s | 1.0 % |")
 	require.Contains(t, b.String(), "done per CPU second: 0.56 of pg-boss, aim ≥ 0.50: met.")
 	require.Contains(t, b.String(), "River 1 (batches)")
 
 	r.Races[0].Noise["rate"] = 1.2
 	b.Reset()
 	writeTables(&b, r)
-	require.Contains(t, b.String(), "| 1.20 ! |")
+	require.Contains(t, b.String(), "| 20.0 % ! |")
 	require.Contains(t, b.String(), "! not claimed")
 	require.NotContains(t, b.String(), "met.")
 
@@ -255,8 +255,13 @@ func TestWhatTheMachineDidForOthersIsTold(t *testing.T) {
 	r.Contenders[1].Samples[0].CPU = map[string]usage{"free": {partPostgres: 2, usageOthers: 6}}
 	var b strings.Builder
 	r.table(&b)
-	require.Contains(t, b.String(), "! In a sample of pg-boss the machine did 300 % as much for others")
-	require.NotContains(t, b.String(), "a sample of "+ours)
+	require.Contains(t, b.String(), "! In 1 of 2 samples of pg-boss the machine did up to 300 % as much for others")
+	require.NotContains(t, b.String(), "samples of "+ours)
+	require.Contains(t, b.String(), "of pg-boss, aim ≥ 0.50: ! not claimed, the machine did much for others meanwhile.")
+	r.Figures[0].Unit, r.Figures[0].Bound = "/s", 500
+	require.Contains(t, strings.Join(r.verdicts(), "\n"), "of pg-boss, aim ≥ 0.50: met.", "that is no figure of CPU")
+	r.Figures[0].CPU = true
+	require.Contains(t, strings.Join(r.verdicts(), "\n"), "aim ≥ 500/s: met.", "ours was left alone")
 }
 
 func TestMediansOfTheBenchAreNotPutTogether(t *testing.T) {
@@ -301,6 +306,7 @@ func TestReportFillsThePage(t *testing.T) {
 	require.Len(t, both.Races[0].Contenders[0].Samples, 4)
 	require.InDelta(t, 1.01, both.Races[0].Noise["rate"], 0)
 	require.Equal(t, 2, both.Races[0].Rounds)
+	require.Len(t, both.Races[0].Runs, 2, "when each was")
 
 	twice, err := os.ReadFile(page)
 	require.NoError(t, err)

@@ -115,8 +115,7 @@ func between(text []byte, part, with string) ([]byte, error) {
 // and what became of the aims.
 func writeTables(w io.Writer, r *results) {
 	m := r.Machine
-	fmt.Fprintf(w, "%s, %d cores, %.1f GB, kernel %s; Postgres %s; %s; %s; load %s before, %s after.\n",
-		m.CPU, m.Cores, m.MemoryGB, m.Kernel, m.Postgres, m.Go, m.Date, load(m.LoadBefore), load(m.LoadAfter))
+	fmt.Fprintf(w, "%s, %d cores, %.1f GB, kernel %s; Postgres %s; %s.\n", m.CPU, m.Cores, m.MemoryGB, m.Kernel, m.Postgres, m.Go)
 	title := ""
 	for _, x := range r.Races {
 		if x.Race != title {
@@ -137,7 +136,15 @@ func load(line string) string {
 }
 
 func (r *raceResult) table(w io.Writer) {
-	fmt.Fprintf(w, "\n%s; medians of %s, %s, with least and most.\n\n|", r.Title, rounds(r.Rounds), map[bool]string{false: "there and back", true: "one turn each"}[r.Once])
+	fmt.Fprintf(w, "\n%s; medians of %s, %s, with least and most.", r.Title, rounds(r.Rounds), map[bool]string{false: "there and back", true: "one turn each"}[r.Once])
+	for _, run := range r.Runs {
+		fmt.Fprintf(w, " Begun %s", run.Date)
+		if run.LoadBefore != "" {
+			fmt.Fprintf(w, ", load %s before, %s after", load(run.LoadBefore), load(run.LoadAfter))
+		}
+		fmt.Fprint(w, ".")
+	}
+	fmt.Fprint(w, "\n\n|")
 	for _, c := range r.Contenders {
 		fmt.Fprintf(w, " | %s %s", c.Name, c.Version)
 		if c.Batch {
@@ -224,12 +231,22 @@ func (r *raceResult) processes(w io.Writer) {
 		fmt.Fprintf(w, "\nCPU seconds by process (phase %s): %s.\n", r.Phase, strings.Join(told, "; "))
 	}
 	for _, c := range r.Contenders {
-		for _, s := range c.Samples {
-			if share := s.CPU[r.Phase].strange(c.Uses); share > mostOthers {
-				fmt.Fprintf(w, "\n! In a sample of %s the machine did %.0f %% as much for others: its figures of CPU are not to be relied on.\n", c.Name, 100*share)
-			}
+		if shares := c.disturbances(r.Phase); len(shares) > 0 {
+			fmt.Fprintf(w, "\n! In %d of %d samples of %s the machine did up to %.0f %% as much for others: its figures of CPU are not to be relied on.\n",
+				len(shares), len(c.Samples), c.Name, 100*slices.Max(shares))
 		}
 	}
+}
+
+// disturbances is how much the machine did for others, to what the contender is
+// charged, in the samples where it is of account.
+func (c *contenderResult) disturbances(phase string) (shares []float64) {
+	for _, s := range c.Samples {
+		if share := s.CPU[phase].strange(c.Uses); share > mostOthers {
+			shares = append(shares, share)
+		}
+	}
+	return shares
 }
 
 // shares is what each process used of the CPU seconds that the contender is
@@ -272,18 +289,20 @@ func cell(f figure, c *contenderResult) string {
 	return fmt.Sprintf("%s (%s..%s)", inUnit(s.Median, f.Unit), inUnit(s.Min, ""), inUnit(s.Max, ""))
 }
 
-// noise is the contender against itself; with ! nothing may be claimed of the
-// figure.
+// noise is how far one contender is from itself; with ! nothing may be claimed of
+// the figure.
 func (r *raceResult) noise(f figure) string {
 	n, ok := r.Noise[f.Name]
 	if f.None || !ok {
 		return "–"
 	}
-	text := fmt.Sprintf("%.2f", n)
-	if loud(n) {
-		text += " !"
+	switch {
+	case n == 0: // a run that is part of this one did not measure it
+		return "? !"
+	case loud(n):
+		return fmt.Sprintf("%.1f %% !", 100*math.Abs(n-1))
 	}
-	return text
+	return fmt.Sprintf("%.1f %%", 100*math.Abs(n-1))
 }
 
 // inUnit shows three digits, and no more than two after the point.

@@ -33,6 +33,8 @@ type raceResult struct {
 	// Curves are the latencies that are drawn; where none is named, those that all
 	// races once had.
 	Curves []string `json:"curves,omitempty"`
+	// Runs are when its samples were taken, and on how busy a machine.
+	Runs []begun `json:"runs,omitempty"`
 	// Told says that the samples are the least, the median and the most of what bench
 	// measured, not what it measured.
 	Told bool `json:"told,omitempty"`
@@ -41,6 +43,13 @@ type raceResult struct {
 	Noise        map[string]float64 `json:"noise,omitempty"`
 	NoiseOf      string             `json:"noise_of,omitempty"`
 	NoiseSamples []*sample          `json:"noise_samples,omitempty"`
+}
+
+// begun is when samples were taken, in RFC 3339, and /proc/loadavg around it.
+type begun struct {
+	Date       string `json:"date"`
+	LoadBefore string `json:"load_before,omitempty"`
+	LoadAfter  string `json:"load_after,omitempty"`
 }
 
 // contenderResult is all samples of one contender.

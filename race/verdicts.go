@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 )
 
 // verdicts say what became of the aims. Ratios against systems that batch are
@@ -21,15 +22,15 @@ func (r *raceResult) verdicts() (lines []string) {
 		}
 		if f.Bound > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %s, aim %s %s: %s.", f.Says, inUnit(s.Median, f.Unit), atMost(!f.More), inUnit(f.Bound, f.Unit),
-				r.verdict(met(s.Median, f.Bound, f.More), r.hear(f))))
+				r.verdict(met(s.Median, f.Bound, f.More), r.hear(f, us))))
 		}
 		them := r.find(f.Against)
 		if f.Aim == 0 || them == nil || them.Batch || them.spread(f.Name).N == 0 {
 			continue
 		}
 		x := ratio(s.Median, them.spread(f.Name).Median)
-		heard := quietEnough
-		if loud(r.Noise[f.Name]) { // also where it was not measured: a ratio needs it
+		heard := r.hear(f, us, them)
+		if heard == unheard { // a ratio needs it
 			heard = tooLoud
 		}
 		lines = append(lines, fmt.Sprintf("%s: %.2f of %s, aim %s %.2f: %s.", f.Says, x, f.Against, atMost(!f.More), f.Aim,
@@ -45,13 +46,17 @@ const (
 	quietEnough hearing = iota
 	tooLoud             // or nobody ran against itself
 	unheard             // the race was quiet enough where it was heard; this figure has one value
+	disturbed           // a figure of CPU, and the machine worked for others meanwhile
 )
 
-// hear is what may be said of whether ours keeps a bound. What is told once a race,
-// such as CPU a poll or a peak of memory, has nothing to be compared with.
-func (r *raceResult) hear(f figure) hearing {
+// hear is what may be said of whether the figures of some contenders keep a bound. What
+// is told once a race, such as CPU a poll or a peak of memory, has nothing to be
+// compared with.
+func (r *raceResult) hear(f figure, of ...*contenderResult) hearing {
 	n, measured := r.Noise[f.Name]
 	switch {
+	case f.ofCPU() && slices.ContainsFunc(of, func(c *contenderResult) bool { return len(c.disturbances(r.Phase)) > 0 }):
+		return disturbed
 	case len(r.Noise) == 0 || measured && loud(n):
 		return tooLoud
 	case !measured:
@@ -82,6 +87,8 @@ func (r *raceResult) verdict(reached bool, heard hearing) string {
 		return "reached, which one turn each does not prove"
 	case r.Once:
 		return "not reached, which one turn each does not prove"
+	case heard == disturbed:
+		return "! not claimed, the machine did much for others meanwhile"
 	case heard == tooLoud:
 		return "! not claimed, the noise is above 5 % or was not measured"
 	case heard == unheard && reached:
