@@ -19,7 +19,7 @@ import (
 // injected, held and healed; everything must work again within the deadline;
 // in the end everything is checked. docs/chaos.md says how to add one.
 type Row struct {
-	// Number and Name are those of docs/chaos.md: 1, "API killed".
+	// Number and Name are those of docs/chaos.md: 1, "API killed mid-command".
 	Number int
 	Name   string
 	// Settings change the load or the processes; Seed is filled in.

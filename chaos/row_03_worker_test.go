@@ -14,7 +14,7 @@ import (
 )
 
 // zombieFor is longer than whatever a worker has for itself: rows of the outbox
-// for 12 s, a workflow task for 5 s, a step for 6 s.
+// for 8 s, a workflow task for 5 s, a step for 6 s.
 const zombieFor = 45 * time.Second
 
 // zombieWorker pauses one of two workers until the other one has all that it had

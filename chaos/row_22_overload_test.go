@@ -50,7 +50,7 @@ var errLate = errors.New("something lags or is slow")
 func TestRow22Overload(t *testing.T) {
 	r := startRow(t, Row{Number: 22, Name: "overload", Settings: func(s *Settings) {
 		s.ServeEnv = append(s.ServeEnv, "RATE_LIMIT_KEY=1200-M",
-			fmt.Sprintf("REQUESTS_AT_ONCE=%d", runtime.NumCPU())) // a quarter of what is usual, for the processors are everybody's
+			fmt.Sprintf("REQUESTS_AT_ONCE=%d", runtime.NumCPU())) // two serve share the processors with everything else
 		s.Load.LeaseSeconds = 300
 	}})
 	ctx := t.Context()
