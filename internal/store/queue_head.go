@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -14,11 +16,12 @@ import (
 // While somebody holds an old snapshot, Postgres keeps every node that has left a
 // queue since then in the index of the queue, where each claim comes by all of them
 // first: after ten minutes of work at 50 a second a claim took four times as much as
-// before. So a process looks once in a while where its queues really begin, and what
+// before. Thousands of tasks that an admin holds are in the way alike. So a process
+// looks once in a while where its queues really begin, and what
 // it costs to find out. Where that is little, as nearly always, claims begin at the
 // front, and the order of service is exact. Where it is much, they begin there: what
-// comes in before it meanwhile, because it was given back or got another priority,
-// is found by the next look, or when there is nothing behind.
+// comes in before it meanwhile, because it was given back, is held no more or got
+// another priority, is found by the next look, or when there is nothing behind.
 
 const (
 	// lookAgain is how long what a look has found counts for claims; numbers of queues,
@@ -38,8 +41,11 @@ type queuePosition struct {
 	TaskID   int64
 }
 
-// queueFront is before everything.
-var queueFront = queuePosition{Priority: math.MinInt16}
+// queueFront is before everything, queueEnd behind it.
+var (
+	queueFront = queuePosition{Priority: math.MinInt16}
+	queueEnd   = queuePosition{Priority: math.MaxInt16, TaskID: math.MaxInt64}
+)
 
 // queueHeads knows where the queues begin. It is safe for everybody at once.
 type queueHeads struct {
@@ -75,12 +81,17 @@ func (h *queueHeads) begin(q queueName) (at queuePosition, look bool) {
 	return head.at, look
 }
 
-// found notes what a look has found, for a while.
-func (h *queueHeads) found(q queueName, at queuePosition) {
+// looked notes what a look has found, for a while. One that failed (nil) leaves the
+// head where it was: from the front everybody would come by all that is in the way,
+// which may be what the look had no time for.
+func (h *queueHeads) looked(q queueName, at *queuePosition) queuePosition {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	head := h.of[q]
-	head.at, head.known, head.looking = at, true, false
+	if at != nil {
+		head.at = *at
+	}
+	head.known, head.looking = true, false
 	time.AfterFunc(lookAgain, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -94,6 +105,7 @@ func (h *queueHeads) found(q queueName, at queuePosition) {
 		defer h.mu.Unlock()
 		head.at = queueFront // if it was found this moment, claims come by all of it until the next look
 	})
+	return head.at
 }
 
 // lately is where a queue began when somebody last looked, not long ago.
@@ -110,35 +122,50 @@ func (h *queueHeads) lately(q queueName) queuePosition {
 func (s *Store) headOfQueue(ctx context.Context, m Member, kind pipeline.Kind) queuePosition {
 	q := queueName{m.PipelineID, kind}
 	at, look := s.heads.begin(q)
-	if look {
-		at = s.lookForHead(ctx, m, kind)
-		s.heads.found(q, at)
+	if !look {
+		return at
 	}
-	return at
+	// Others go by what is found, when this caller is gone, too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookWithin)
+	defer cancel()
+	found, err := s.lookForHead(ctx, m, kind)
+	if err != nil {
+		return s.heads.looked(q, nil)
+	}
+	return s.heads.looked(q, &found)
 }
 
 // blocksReadSQL is how many blocks of the table this session has read, in this
 // transaction and since it last reported to Postgres's statistics.
 const blocksReadSQL = `SELECT pg_stat_get_xact_blocks_fetched('task_nodes'::regclass)`
 
-// lookForHead is the front, unless it is far from the first node that is free. An
-// error is none of the look's: the claim that comes next meets it, too.
-func (s *Store) lookForHead(ctx context.Context, m Member, kind pipeline.Kind) queuePosition {
-	ctx, cancel := context.WithTimeout(ctx, lookWithin)
-	defer cancel()
-	at := queueFront
+// notHeldSQL leaves out nodes of tasks that an admin holds. Mostly there is none in a
+// pipeline (%s), and no task is looked at.
+const notHeldSQL = `(NOT (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeline_id = %s AND held)) OR NOT (SELECT t.held FROM tasks t WHERE t.id = n.task_id))`
+
+// lookForHead is the front, unless it is far from the first node that is free, or,
+// where there is none, from the end.
+func (s *Store) lookForHead(ctx context.Context, m Member, kind pipeline.Kind) (queuePosition, error) {
+	at := queueEnd
 	var before, after int64
 	b := &pgx.Batch{}
 	genericPlan(b)
 	b.Queue(blocksReadSQL).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
 	b.Queue(`SELECT n.priority, n.task_id FROM task_nodes n
 		WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $3 AND n.status = 'available' AND n.reserved_for IS NULL
+			AND `+fmt.Sprintf(notHeldSQL, "$1")+`
 		ORDER BY n.priority, n.task_id LIMIT 1`, m.PipelineID, m.OrgID, kind).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&at.Priority, &at.TaskID)
+		if err := row.Scan(&at.Priority, &at.TaskID); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return nil
 	})
 	b.Queue(blocksReadSQL).QueryRow(func(row pgx.Row) error { return row.Scan(&after) })
-	if err := s.pool.SendBatch(ctx, b).Close(); err != nil || after-before <= littleRead {
-		return queueFront
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return queueFront, err
 	}
-	return at
+	if after-before <= littleRead {
+		return queueFront, nil
+	}
+	return at, nil
 }

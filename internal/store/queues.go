@@ -10,9 +10,10 @@ import (
 )
 
 // How far queues are counted. A number of CountMost means that or more, and
-// behind the first walkMost nodes nobody looks: so the cost of telling how long
+// behind the first walkMost nodes nobody counts: so the cost of telling how long
 // a queue is does not grow with it. Everybody who works asks every few seconds:
-// counting to a thousand for each of them was most of what a busy hour cost.
+// counting to a thousand for each of them was most of what a busy hour cost. Where
+// the person may have none of the first walkMost, one is looked for behind them.
 const (
 	CountMost = 100
 	walkMost  = 2000
@@ -104,6 +105,9 @@ func humanKinds(p *pipeline.Pipeline) []pipeline.Kind {
 	return out
 }
 
+// freeFromHeadSQL is what lies in a queue for everybody, from its head on.
+const freeFromHeadSQL = `n.status = 'available' AND n.reserved_for IS NULL AND (n.priority, n.task_id) >= (q.head_priority, q.head_task)`
+
 // queueSQL counts queues: $1 pipelines, $2 their organizations, $3 user, $4 kinds, $5
 // and $6 where they begin (queue_head.go).
 // Each part walks an index of the queue, so far and no further. It looks at the
@@ -111,13 +115,15 @@ func humanKinds(p *pipeline.Pipeline) []pipeline.Kind {
 // only where the person skipped something: mostly there is neither, and two
 // looks for each of a thousand nodes would be all that the count costs. All
 // queues of a person are one statement: to set it up takes as long as to run it.
-var queueSQL = `SELECT least(%[1]d, c.free + c.kept + c.late) AS available, c.back AS returned, c.mine, c.others AS claimed_by_others
+var queueSQL = `SELECT least(%[1]d, c.free + c.kept + c.late) AS available, c.back AS returned, c.mine, c.others AS claimed_by_others,
+    c.free + c.kept + c.late = 0 AND (SELECT count(*) FROM (SELECT 1 FROM task_nodes n
+        WHERE n.pipeline_id = q.pipeline_id AND n.org_id = q.org_id AND n.kind = q.kind AND ` + freeFromHeadSQL + `
+        ORDER BY n.priority, n.task_id LIMIT %[2]d) n) = %[2]d AS cut
 FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::smallint[], $6::bigint[]) WITH ORDINALITY
     AS q(pipeline_id, org_id, kind, head_priority, head_task, i)
 CROSS JOIN LATERAL (WITH odd AS (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeline_id = q.pipeline_id AND held) AS held,
         (SELECT count(*) FROM (SELECT 1 FROM skips WHERE user_id = $3 AND pipeline_id = q.pipeline_id ORDER BY created_at LIMIT 1) s) > 0 AS skipped
-    ) SELECT (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NULL AND (n.priority, n.task_id) >= (q.head_priority, q.head_task)`,
-	`n.priority, n.task_id`) + `) AS free,
+    ) SELECT (` + claimableSQL(freeFromHeadSQL, `n.priority, n.task_id`) + `) AS free,
         (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,
 	`n.reserved_for, n.priority, n.task_id`) + `) AS kept,
         (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3`, `n.lease_expires_at`) + `) AS late,
@@ -144,6 +150,32 @@ func claimableSQL(state, order string) string {
 
 var countQueueSQL = fmt.Sprintf(queueSQL, CountMost, walkMost)
 
+// queueCount says besides whether nothing was available as far as was counted, and
+// more lies behind.
+type queueCount struct {
+	QueueCount
+
+	Cut bool `db:"cut"`
+}
+
+// anyFreeSQL tells whether the queue holds something for user $3, from a head on
+// as a claim walks it ($5, $6).
+var anyFreeSQL = `SELECT count(*) FROM (SELECT 1 FROM task_nodes n
+    WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'available' AND n.reserved_for IS NULL
+        AND (n.priority, n.task_id) >= ($5::smallint, $6::bigint)
+        AND ` + fmt.Sprintf(notHeldSQL, "$1") + ` AND ` + notTheirsSQL + ` AND ` + notSkippedSQL + `
+    ORDER BY n.priority, n.task_id LIMIT 1) n`
+
+// anyFree is 1 when the person could claim something of a queue behind what was
+// counted, otherwise 0.
+func (s *Store) anyFree(ctx context.Context, userID int64, q Queue) (n int, err error) {
+	head := s.headOfQueue(ctx, Member{UserID: userID, OrgID: q.OrgID, PipelineID: q.PipelineID}, q.Kind)
+	b := &pgx.Batch{}
+	genericPlan(b)
+	b.Queue(anyFreeSQL, q.PipelineID, q.OrgID, userID, q.Kind, head.Priority, head.TaskID).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+	return n, s.pool.SendBatch(ctx, b).Close()
+}
+
 // countQueues fills in the numbers.
 func (s *Store) countQueues(ctx context.Context, userID int64, queues []Queue) error {
 	if len(queues) == 0 {
@@ -156,11 +188,11 @@ func (s *Store) countQueues(ctx context.Context, userID int64, queues []Queue) e
 		head := s.heads.lately(queueName{q.PipelineID, q.Kind})
 		priorities[i], tasks[i] = head.Priority, head.TaskID
 	}
-	var counts []QueueCount
+	var counts []queueCount
 	b := &pgx.Batch{}
 	genericPlan(b)
 	b.Queue(countQueueSQL, pipelines, orgs, userID, kinds, priorities, tasks).Query(func(rows pgx.Rows) (err error) {
-		counts, err = pgx.CollectRows(rows, pgx.RowToStructByName[QueueCount])
+		counts, err = pgx.CollectRows(rows, pgx.RowToStructByName[queueCount])
 		return err
 	})
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
@@ -168,9 +200,16 @@ func (s *Store) countQueues(ctx context.Context, userID int64, queues []Queue) e
 	}
 	for i := range queues {
 		q := &queues[i]
-		q.QueueCount = counts[i]
+		q.QueueCount = counts[i].QueueCount
 		if !pipeline.AllowsClaims(q.Status) {
 			q.Available = 0
+			continue
+		}
+		if counts[i].Cut {
+			var err error
+			if q.Available, err = s.anyFree(ctx, userID, *q); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

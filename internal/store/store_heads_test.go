@@ -25,7 +25,7 @@ func TestOneLooksWhereAQueueBegins(t *testing.T) {
 		first, second := queuePosition{0, 7}, queuePosition{0, 9}
 		begin(queueFront, true)
 		begin(queueFront, false) // others do not wait for it
-		h.found(q, first)
+		require.Equal(t, first, h.looked(q, &first))
 		begin(first, false)
 		require.Equal(t, queueFront, h.lately(queueName{1, pipeline.KindReview}), "every queue by itself")
 		pass := func(d time.Duration) { // of the bubble's own time
@@ -35,11 +35,22 @@ func TestOneLooksWhereAQueueBegins(t *testing.T) {
 		pass(lookAgain)
 		begin(first, true)
 		begin(first, false)
-		h.found(q, second)
+		h.looked(q, &second)
 		pass(lookedLongAgo - lookAgain) // the first look was five seconds ago
 		require.Equal(t, second, h.lately(q))
 		pass(lookAgain)
 		require.Equal(t, queueFront, h.lately(q))
+		begin(queueFront, true)
+
+		// A look that fails moves nothing, and the next one comes as soon.
+		h.looked(q, &second)
+		for range 3 * int(lookedLongAgo/lookAgain) {
+			pass(lookAgain)
+			begin(second, true)
+			require.Equal(t, second, h.looked(q, nil))
+			begin(second, false)
+		}
+		pass(lookedLongAgo)
 		begin(queueFront, true)
 	})
 }
