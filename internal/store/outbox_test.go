@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -152,6 +153,35 @@ func TestNothingIsRungWhileTheOutboxIsBehind(t *testing.T) {
 	rung, err = b.Store.Reconcile(ctx, 200)
 	require.NoError(t, err)
 	require.Equal(t, []int64{told}, rung)
+}
+
+// While Temporal is away a lease that ran out minutes ago ends all the same, and its
+// node goes to its place in the queue, not behind all others.
+func TestALeaseEndsWhileNobodyIsTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada, ben := t.Context(), b.Contributors[0], b.Contributors[1]
+	ids := b.create(4)
+	left := b.claim(ada, pipeline.KindSubtask)
+	late := b.claim(ada, pipeline.KindSubtask)
+	b.lapse(left.TaskID, 6*time.Minute)
+	b.lapse(late.TaskID, 4*time.Minute)
+	_, err := b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.Equal(t, ids[0], b.claim(ben, pipeline.KindSubtask).TaskID)
+	require.Equal(t, ids[2], b.claim(ben, pipeline.KindSubtask).TaskID, "its run may still do it")
+	require.EqualValues(t, 1, b.Store.LeasesExpired())
+	_, err = b.Store.Submit(ctx, ada, left.ID, raw(`{"answer":"42","sure":true}`))
+	require.Equal(t, fault.Conflict, fault.KindOf(err), "it was taken from who left it")
+
+	b.exec(`DELETE FROM outbox`) // nothing waits to be told: the run is rung
+	rung, err := b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.Empty(t, rung, "not yet")
+	b.lapse(late.TaskID, 6*time.Minute)
+	rung, err = b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.Equal(t, []int64{late.TaskID}, rung)
 }
 
 func TestReconcileRingsWhatLags(t *testing.T) {

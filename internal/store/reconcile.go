@@ -25,7 +25,7 @@ const outboxBehind = 100
 
 // Reconcile heals what was lost on the way and tidies up: it rings the runs of
 // tasks and uploads that lag, frees nodes that were kept for somebody who did
-// not come, drops stored answers past their time, and adds kept counts up. It
+// not come, and those whose runs cannot be told that a lease ran out, drops stored answers past their time, and adds kept counts up. It
 // returns the tasks whose runs it rang, at most limit and none of except; each
 // costs one outbox row.
 func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error) {
@@ -34,6 +34,9 @@ func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]in
 	}
 	if err := s.freeReservations(ctx, limit); err != nil {
 		return nil, translate(err)
+	}
+	if err := s.endOverdue(ctx, limit); err != nil {
+		return nil, err
 	}
 	if err := s.dropOldAnswers(ctx); err != nil {
 		return nil, translate(err)
