@@ -23,11 +23,12 @@ const warmLockTimeout = 50 * time.Millisecond
 //
 // What Postgres refuses is no error here, for the tables may not be there yet. Nor is
 // a lock that somebody holds on one waited for: the connection would be missing while
-// they are needed most. A standby is not asked: it would refuse to write, and have the
-// pool look for the primary (guard).
+// they are needed most. Where nothing can be written nobody is asked, on a standby or a
+// primary that is to be read only: it would refuse, and have the pool look for a
+// primary (guard), which ends each connection at its first use when there is no other.
 func warm(ctx context.Context, conn *pgx.Conn) error {
-	var standby bool
-	if err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby); err != nil || standby {
+	var readOnly bool // a standby's transactions are
+	if err := conn.QueryRow(ctx, `SELECT current_setting('transaction_read_only')::boolean`).Scan(&readOnly); err != nil || readOnly {
 		return err
 	}
 	if _, err := conn.Exec(ctx, `SET lock_timeout = `+milliseconds(warmLockTimeout)); err != nil {

@@ -85,19 +85,23 @@ func TestConnectionsAreMadeWhileATableIsLocked(t *testing.T) {
 	require.Equal(t, "10s", timeout)
 }
 
-// TestAStandbyKeepsItsTimes asserts that a connection to a standby, which may be promoted
-// later, waits for locks as long as all others.
-func TestAStandbyKeepsItsTimes(t *testing.T) {
+// TestAReadOnlyServerKeepsItsConnections asserts that people read on where nothing can be
+// written, as on a standby, by connections that stay; they wait for locks as long as all
+// others, for it may be written again.
+func TestAReadOnlyServerKeepsItsConnections(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for _, sql := range []string{
-		`CREATE SCHEMA standby`, // whose connections believe that they are to one
-		`CREATE FUNCTION standby.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'`,
-	} {
-		_, err := b.Store.Pool().Exec(t.Context(), sql)
+	b.exec(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`)
+	st := openWarm(t, b.Store.Pool().Config().ConnString(), 2)
+	seen := map[uint32]bool{}
+	for range 20 {
+		conn, err := st.Pool().Acquire(t.Context())
 		require.NoError(t, err)
+		seen[conn.Conn().PgConn().PID()] = true
+		conn.Release()
 	}
-	st := openWarm(t, b.Store.Pool().Config().ConnString()+"&search_path=standby,pg_catalog,public", 1)
+	require.LessOrEqual(t, len(seen), 2)
+	require.EqualValues(t, 2, st.Pool().Stat().NewConnsCount())
 	var timeout string
 	require.NoError(t, st.Pool().QueryRow(t.Context(), `SHOW lock_timeout`).Scan(&timeout))
 	require.Equal(t, "10s", timeout)
