@@ -77,13 +77,23 @@ func (s *Store) RepairCounts(ctx context.Context, apply bool) ([]Repaired, error
 // product: which of the two is right only a backup can tell.
 func (s *Store) RepairUploads(ctx context.Context, apply bool) ([]Repaired, error) {
 	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
-		rows, _ := tx.Query(ctx, `UPDATE uploads u SET success_count = r.created, error_count = r.failed, rows_done = r.created + r.failed,
+		// Locked before they are counted: what an upload under way commits while this waits
+		// for its row would be missing in a count that began before.
+		rows, _ := tx.Query(ctx, `SELECT u.id::text FROM uploads u CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE r.status = 'created') AS created,
+				count(*) FILTER (WHERE r.status = 'failed') AS failed FROM upload_rows r WHERE r.upload_id = u.id) r
+			WHERE u.inspected_at IS NOT NULL AND (u.success_count, u.error_count) IS DISTINCT FROM (r.created, r.failed)
+			ORDER BY u.id FOR UPDATE OF u`)
+		wrong, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		rows, _ = tx.Query(ctx, `UPDATE uploads u SET success_count = r.created, error_count = r.failed, rows_done = r.created + r.failed,
 				updated_at = now()
 			FROM (SELECT u.id, u.org_id, count(r.*) AS n, count(*) FILTER (WHERE r.status = 'created') AS created,
 					count(*) FILTER (WHERE r.status = 'failed') AS failed
-				FROM uploads u LEFT JOIN upload_rows r ON r.upload_id = u.id WHERE u.inspected_at IS NOT NULL GROUP BY u.id) r
+				FROM uploads u LEFT JOIN upload_rows r ON r.upload_id = u.id WHERE u.id = ANY($1::uuid[]) GROUP BY u.id) r
 			WHERE u.id = r.id AND u.rows_total = r.n AND (u.success_count, u.error_count) IS DISTINCT FROM (r.created, r.failed)
-			RETURNING u.id::text, u.org_id, u.success_count, u.error_count`)
+			RETURNING u.id::text, u.org_id, u.success_count, u.error_count`, wrong)
 		type fixed struct {
 			ID              string
 			OrgID           int64

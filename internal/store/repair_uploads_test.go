@@ -83,3 +83,38 @@ func (u *uploads) broken() []string {
 	}
 	return names
 }
+
+// Rows that are written while the repair waits for their upload are counted, too.
+func TestUploadsAreCountedAsTheyAreThen(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	id := u.processed()
+	for _, sql := range []string{
+		`UPDATE upload_rows SET status = 'waiting' WHERE row_index = 2`,
+		`UPDATE uploads SET status = 'processing', finished_at = NULL, success_count = 0, error_count = 2, rows_done = 2`, // wrong by two
+	} {
+		_, err := u.Store.Pool().Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	batch, err := u.Store.Pool().Begin(ctx)
+	require.NoError(t, err)
+	defer func() { _ = batch.Rollback(ctx) }()
+	for _, sql := range []string{
+		`UPDATE uploads SET error_count = error_count + 1, rows_done = rows_done + 1`,
+		`UPDATE upload_rows SET status = 'failed' WHERE row_index = 2`,
+	} {
+		_, err := batch.Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	repaired := make(chan error)
+	go func() {
+		_, err := u.Store.RepairUploads(ctx, true)
+		repaired <- err
+	}()
+	(&bench{World: u.World, t: t}).waiting(1)
+	require.NoError(t, batch.Commit(ctx))
+	require.NoError(t, <-repaired)
+	left := u.load(id)
+	require.Equal(t, []int{2, 1, 3}, []int{left.SuccessCount, left.ErrorCount, left.RowsDone})
+}
