@@ -20,8 +20,11 @@ import (
 type UploadStore interface {
 	// LoadUpload fails with fault.NotFound when there is no such upload.
 	LoadUpload(ctx context.Context, id uuid.UUID) (store.Upload, error)
-	ClearUploadRows(ctx context.Context, id uuid.UUID) error
-	SaveUploadRows(ctx context.Context, id uuid.UUID, rows []store.UploadRow) error
+	// BeginUploadLook gives a look into an archive its number. What an earlier
+	// look still writes fails with store.ErrNewerLook, as does a look that begins
+	// when one is complete.
+	BeginUploadLook(ctx context.Context, id uuid.UUID) (look int64, err error)
+	SaveUploadRows(ctx context.Context, id uuid.UUID, look int64, rows []store.UploadRow) error
 	SaveUploadPlan(ctx context.Context, id uuid.UUID, plan store.UploadPlan) error
 	// WaitingRows returns the rows that are not done, in their order.
 	WaitingRows(ctx context.Context, id uuid.UUID, limit int) ([]store.UploadRow, error)

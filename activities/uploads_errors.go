@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 // unusable is the error of an archive that cannot be worked on, now or later.
@@ -53,7 +54,18 @@ func outwardOf(ctx context.Context, err error) error {
 		text = "there is no such upload"
 	default:
 	}
-	return temporal.NewApplicationErrorWithOptions(text, string(kind), temporal.ApplicationErrorOptions{NonRetryable: !passing(kind)})
+	// A plan of a part of the rows is final: better an upload that failed than one
+	// that lacks them in silence.
+	final := !passing(kind) || errors.Is(err, store.ErrForeignPlan)
+	return temporal.NewApplicationErrorWithOptions(text, string(kind), temporal.ApplicationErrorOptions{NonRetryable: final})
+}
+
+// errSuperseded ends a look into an archive that another one took over from. It
+// says nothing of the archive: Temporal knows which of the two it waits for.
+func errSuperseded() error {
+	return temporal.NewApplicationErrorWithOptions("another worker looks into the archive", "superseded", temporal.ApplicationErrorOptions{
+		NextRetryDelay: lookRetry, Category: temporal.ApplicationErrorCategoryBenign,
+	})
 }
 
 func parseUpload(id string) (uuid.UUID, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/taskloom/taskloom/internal/archive"
 	"github.com/taskloom/taskloom/internal/fault"
@@ -17,6 +18,11 @@ import (
 
 // rowsAtOnce is how many derived rows one transaction stores.
 const rowsAtOnce = 5000
+
+// lookRetry is when a look that another one took over from comes again, to find
+// that one complete or, if it was given up for dead, to begin anew: two that
+// took over from each other in haste would never end.
+const lookRetry = 15 * time.Second
 
 // allRows is no limit: an init holds a few thousand rows.
 const allRows = 1 << 30
@@ -50,10 +56,14 @@ func (a *Uploads) inspect(ctx context.Context, in UploadRef) (UploadProgress, er
 	if why, ok := errors.AsType[*unusable](err); ok {
 		return a.refuse(ctx, u, why)
 	}
-	if err != nil && !fault.Is(err, fault.Conflict) { // Conflict: it has ended meanwhile
+	superseded := errors.Is(err, store.ErrNewerLook)
+	if err != nil && !superseded && !fault.Is(err, fault.Conflict) { // Conflict: it has ended meanwhile
 		return UploadProgress{}, err
 	}
 	u, err = a.Store.LoadUpload(ctx, id)
+	if err == nil && superseded && u.Status == store.UploadProcessing && !u.Inspected {
+		return UploadProgress{}, errSuperseded()
+	}
 	return progress(u), err
 }
 
@@ -117,15 +127,16 @@ func (i *ingestion) derive(ctx context.Context, p *pipeline.Pipeline, plan *plan
 	for _, skipped := range ignored {
 		plan.skip(skipped.Path, cmp.Or(bad[skipped.Path], skipped.Reason))
 	}
-	if err := i.Store.ClearUploadRows(ctx, i.upload.ID); err != nil {
+	if plan.Look, err = i.Store.BeginUploadLook(ctx, i.upload.ID); err != nil {
 		return err
 	}
+	plan.Derived = len(derived)
 	rows := make([]store.UploadRow, 0, min(len(derived), rowsAtOnce))
 	for n, d := range derived {
 		rows = append(rows, store.UploadRow{Index: n, Fields: d.Fields, Errors: derivedErrors(n, d)})
 		i.note(p, d.Fields, plan)
 		if len(rows) == rowsAtOnce || n == len(derived)-1 {
-			if err := i.Store.SaveUploadRows(ctx, i.upload.ID, rows); err != nil {
+			if err := i.Store.SaveUploadRows(ctx, i.upload.ID, plan.Look, rows); err != nil {
 				return err
 			}
 			rows = rows[:0]

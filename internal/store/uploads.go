@@ -58,6 +58,7 @@ type Upload struct {
 	Skipped              []UploadSkip // the first MaxSkipped
 	CancelRequested      bool
 	Inspected            bool
+	Look                 int64 // the number of the last look into the archive that began
 	ExpiresAt, CreatedAt time.Time
 	UpdatedAt            time.Time
 	ConfirmedAt          *time.Time
@@ -86,13 +87,13 @@ type UploadRow struct {
 
 const uploadColumns = `id, org_id, pipeline_id, created_by, status, reason, message, object_key, derived, file_size_bytes,
 	archive_bytes, archive_etag, rows_total, rows_done, bytes_total, bytes_done, success_count, error_count, skipped_count, skipped,
-	cancel_at IS NOT NULL, inspected_at IS NOT NULL, expires_at, created_at, updated_at, confirmed_at, finished_at`
+	cancel_at IS NOT NULL, inspected_at IS NOT NULL, look, expires_at, created_at, updated_at, confirmed_at, finished_at`
 
 func scanUpload(row pgx.CollectableRow) (Upload, error) {
 	var u Upload
 	err := row.Scan(&u.ID, &u.OrgID, &u.PipelineID, &u.Actor, &u.Status, &u.Reason, &u.Message, &u.ObjectKey, &u.Derived, &u.FileSizeBytes,
 		&u.ArchiveBytes, &u.ArchiveETag, &u.RowsTotal, &u.RowsDone, &u.BytesTotal, &u.BytesDone, &u.SuccessCount, &u.ErrorCount,
-		&u.SkippedCount, &u.Skipped, &u.CancelRequested, &u.Inspected, &u.ExpiresAt, &u.CreatedAt, &u.UpdatedAt, &u.ConfirmedAt, &u.FinishedAt)
+		&u.SkippedCount, &u.Skipped, &u.CancelRequested, &u.Inspected, &u.Look, &u.ExpiresAt, &u.CreatedAt, &u.UpdatedAt, &u.ConfirmedAt, &u.FinishedAt)
 	return u, err
 }
 

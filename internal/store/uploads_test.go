@@ -218,36 +218,6 @@ func TestRowsOfAChangedPipelineAreNotWritten(t *testing.T) {
 	require.Zero(t, u.load(id).RowsDone)
 }
 
-func TestDerivedRowsAreStoredOnce(t *testing.T) {
-	t.Parallel()
-	u := newUploads(t)
-	ctx := t.Context()
-	id := u.confirmed().ID
-	require.True(t, u.load(id).Derived)
-	require.NoError(t, u.Store.SaveUploadRows(ctx, id, rows(3)))
-	require.NoError(t, u.Store.SaveUploadRows(ctx, id, rows(5)))
-	waiting, err := u.Store.WaitingRows(ctx, id, 10)
-	require.NoError(t, err)
-	require.Len(t, waiting, 5)
-}
-
-func TestASecondLookIntoAnArchiveReplacesTheFirst(t *testing.T) {
-	t.Parallel()
-	u := newUploads(t)
-	ctx := t.Context()
-	id := u.confirmed().ID
-	require.NoError(t, u.Store.SaveUploadRows(ctx, id, rows(5)), "of a worker that died before it was done")
-	require.NoError(t, u.Store.ClearUploadRows(ctx, id))
-	require.NoError(t, u.Store.SaveUploadRows(ctx, id, rows(3)))
-	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, store.UploadPlan{}))
-	require.NoError(t, u.Store.SaveUploadRows(ctx, id, rows(5)), "too late")
-	require.NoError(t, u.Store.ClearUploadRows(ctx, id), "too late")
-	waiting, err := u.Store.WaitingRows(ctx, id, 10)
-	require.NoError(t, err)
-	require.Len(t, waiting, 3)
-	require.Equal(t, 3, u.load(id).RowsTotal)
-}
-
 func TestAResultHasABound(t *testing.T) {
 	t.Parallel()
 	u := newUploads(t)
