@@ -2,16 +2,22 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 )
 
 const (
-	// aliveEvery is how often a long step says that it is alive. Its answer is
-	// how it hears that it was called off.
+	// aliveEvery is how often a long step says that it is alive. The SDK passes on
+	// one in ten seconds (worker.heartbeatEvery), whose answer is how the step hears
+	// that an operator has cancelled the run.
 	aliveEvery = 3 * time.Second
+	// askEvery is how often a step asks Postgres whether somebody has cancelled the
+	// upload, which is much sooner.
+	askEvery = time.Second
 	// stopGrace is how long a step goes on after the worker was told to stop.
 	stopGrace = 4 * time.Second
 )
@@ -56,6 +62,32 @@ func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 		}
 	}()
 	return out, cancel
+}
+
+// errCancelled is why the context of untilCancelled ends.
+var errCancelled = errors.New("the upload was cancelled")
+
+// untilCancelled makes a context that also ends soon after the upload was
+// cancelled, however long its run takes to hear of it. end waits for its last
+// question.
+func (a *Uploads) untilCancelled(ctx context.Context, id uuid.UUID) (out context.Context, end func()) {
+	out, cancel := context.WithCancelCause(ctx)
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		tick := time.NewTicker(askEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-out.Done():
+				return
+			case <-tick.C:
+			}
+			if u, err := a.Store.LoadUpload(out, id); err == nil && u.CancelRequested { // else it is asked again
+				cancel(errCancelled)
+			}
+		}
+	})
+	return out, func() { cancel(nil); asking.Wait() }
 }
 
 func stopping(ctx context.Context) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
@@ -65,6 +66,19 @@ func outwardOf(ctx context.Context, err error) error {
 func errSuperseded() error {
 	return temporal.NewApplicationErrorWithOptions("another worker looks into the archive", "superseded", temporal.ApplicationErrorOptions{
 		NextRetryDelay: lookRetry, Category: temporal.ApplicationErrorCategoryBenign,
+	})
+}
+
+// cancelRetry is when a step of an upload that was cancelled comes again, should
+// its run not have heard of it by then.
+const cancelRetry = 3 * time.Second
+
+// errCalledOff ends a step of an upload that was cancelled. It is the run that
+// ends the upload, as soon as it hears of it, and that calls the step off which
+// waits for its next attempt: no attempt costs history.
+func errCalledOff() error {
+	return temporal.NewApplicationErrorWithOptions("the upload was cancelled", "cancelled", temporal.ApplicationErrorOptions{
+		NextRetryDelay: cancelRetry, Category: temporal.ApplicationErrorCategoryBenign,
 	})
 }
 

@@ -47,8 +47,13 @@ func (a *Uploads) ingestRows(ctx context.Context, in UploadRef) (UploadProgress,
 	if err != nil || u.Status != store.UploadProcessing {
 		return progress(u), err
 	}
-	working, stop := untilStopped(ctx)
+	if u.CancelRequested {
+		return UploadProgress{}, errCalledOff()
+	}
+	going, stop := untilStopped(ctx)
 	defer stop()
+	working, end := a.untilCancelled(going, id)
+	defer end()
 	done := false
 	i, err := a.open(working, u)
 	if err == nil {
@@ -58,6 +63,8 @@ func (a *Uploads) ingestRows(ctx context.Context, in UploadRef) (UploadProgress,
 	switch {
 	case refused:
 		return a.refuse(ctx, u, why)
+	case err != nil && errors.Is(context.Cause(working), errCancelled):
+		return UploadProgress{}, errCalledOff()
 	case errors.Is(err, errOver), err != nil && working.Err() != nil && ctx.Err() == nil: // another worker goes on
 	case err != nil:
 		return UploadProgress{}, err

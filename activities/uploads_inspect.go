@@ -49,12 +49,20 @@ func (a *Uploads) inspect(ctx context.Context, in UploadRef) (UploadProgress, er
 	if err != nil || u.Status != store.UploadProcessing || u.Inspected {
 		return progress(u), err
 	}
-	i, err := a.open(ctx, u)
+	if u.CancelRequested {
+		return UploadProgress{}, errCalledOff()
+	}
+	working, end := a.untilCancelled(ctx, id)
+	defer end()
+	i, err := a.open(working, u)
 	if err == nil {
-		err = i.inspect(ctx)
+		err = i.inspect(working)
 	}
 	if why, ok := errors.AsType[*unusable](err); ok {
 		return a.refuse(ctx, u, why)
+	}
+	if err != nil && errors.Is(context.Cause(working), errCancelled) {
+		return UploadProgress{}, errCalledOff()
 	}
 	superseded := errors.Is(err, store.ErrNewerLook)
 	if err != nil && !superseded && !fault.Is(err, fault.Conflict) { // Conflict: it has ended meanwhile

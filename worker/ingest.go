@@ -15,8 +15,12 @@ const (
 	ingestSlots = activities.UploadsAtOnce + 2
 	// ingestSteps bounds the database steps that end uploads.
 	ingestSteps = 4
-	// hearEvery is how soon a step hears that it was called off.
-	hearEvery = 3 * time.Second
+	// heartbeatEvery is how often a step's heartbeat goes to Temporal. The SDK gives
+	// each one half of that, with all its repeats, and calls the step off that could
+	// not send it: ten seconds are the interval that lets a Temporal be slow or away
+	// for longest, 5 s, before a step is given up by either side of the two. A step
+	// hears of the cancelling of its upload from Postgres, much sooner.
+	heartbeatEvery = 10 * time.Second
 	// ingestPollersLeast of each kind: a poll for activities holds one of the ingestSlots
 	// while it waits, so it must leave some to work.
 	ingestPollersLeast = 2
@@ -31,7 +35,7 @@ func newIngestWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		MaxConcurrentWorkflowTaskExecutionSize:  ingestSteps,
 		MaxConcurrentLocalActivityExecutionSize: ingestSteps,
 		MaxConcurrentActivityExecutionSize:      ingestSlots,
-		MaxHeartbeatThrottleInterval:            hearEvery,
+		MaxHeartbeatThrottleInterval:            heartbeatEvery,
 		WorkflowTaskPollerBehavior:              polling(ingestPollersLeast),
 		ActivityTaskPollerBehavior:              polling(ingestPollersLeast),
 		OnFatalError:                            tell(fatal),

@@ -13,12 +13,16 @@ import (
 // real ones.
 var uploads *activities.Uploads
 
+// MissedAfter is after how long without a heartbeat the worker of a step that
+// reads an archive is given up for dead.
+const MissedAfter = 15 * time.Second
+
 // longStep is the policy of a step that reads an archive. It is repeated for as
 // long as the upload has time; a worker that died is missed soon.
 func longStep(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: uploadTime, // the step returns much earlier, but for one very large file
-		HeartbeatTimeout:    15 * time.Second,
+		HeartbeatTimeout:    MissedAfter,
 		WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
