@@ -8,6 +8,8 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 	"go.temporal.io/api/serviceerror"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 const (
@@ -46,5 +48,24 @@ func outage(err error) bool {
 		slow *serviceerror.DeadlineExceeded
 	)
 	return errors.As(err, &down) || errors.As(err, &full) || errors.As(err, &slow) ||
-		errors.Is(err, context.DeadlineExceeded)
+		errors.Is(err, context.DeadlineExceeded) || shut(err)
+}
+
+// shut reports whether Temporal answers every call of ours with this error,
+// whatever it asks for: it does not know us, or has no namespace for us. An
+// operator mends that, and no row is to blame. That it has no such run is another
+// error, of one row.
+func shut(err error) bool {
+	var (
+		none    *serviceerror.NamespaceNotFound
+		passive *serviceerror.NamespaceNotActive // another cluster has it
+		closed  *serviceerror.NamespaceInvalidState
+		away    *serviceerror.NamespaceUnavailable
+		denied  *serviceerror.PermissionDenied
+		old     *serviceerror.ClientVersionNotSupported
+		older   *serviceerror.ServerVersionNotSupported
+	)
+	return errors.As(err, &none) || errors.As(err, &passive) || errors.As(err, &closed) || errors.As(err, &away) ||
+		errors.As(err, &denied) || errors.As(err, &old) || errors.As(err, &older) ||
+		status.Code(err) == codes.Unauthenticated // has no type of its own
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
@@ -215,9 +217,12 @@ func TestATaskWhoseNumberAnOlderRunHasIsReadAgain(t *testing.T) {
 func TestAnOutageOpensTheBreakerAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
-		"unavailable": fmt.Errorf("failed reaching server: %w", serviceerror.NewUnavailable("down")),
-		"exhausted":   serviceerror.NewResourceExhausted(enums.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT, "full"),
-		"deadline":    context.DeadlineExceeded,
+		"unavailable":   fmt.Errorf("failed reaching server: %w", serviceerror.NewUnavailable("down")),
+		"exhausted":     serviceerror.NewResourceExhausted(enums.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT, "full"),
+		"deadline":      context.DeadlineExceeded,
+		"no namespace":  serviceerror.NewNamespaceNotFound("taskloom"),
+		"no permission": serviceerror.NewPermissionDenied("no", ""),
+		"not logged in": status.Error(codes.Unauthenticated, "who are you"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 	settled     outcome = "settled"     // the run has ended and needs nothing more
 	restarted   outcome = "restarted"   // the run had ended too early
 	heldBack    outcome = "held_back"   // not tried: the breaker is open, the lease is old, or the worker stops
-	unavailable outcome = "unavailable" // Temporal or Postgres is away
+	unavailable outcome = "unavailable" // Temporal or Postgres is away, or Temporal takes nothing from us
 	refused     outcome = "refused"     // Temporal did not want it; kept, and logged
 )
 
@@ -74,6 +75,7 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 		case heldBack:
 			back = append(back, row.ID)
 		case unavailable:
+			tellShut(d.log, r.err)
 			failed = append(failed, d.retry(ctx, row, r.err, outageFirst, outageLast))
 		case refused:
 			if attributesMissing(r.err) {
@@ -97,6 +99,14 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 		d.log.Warn("Outbox rows are not settled; they will be delivered again.", "error", err)
 	}
 	return len(back) > 0
+}
+
+// tellShut says in the log what an operator has to mend; an outage that ends by
+// itself is told by the breaker.
+func tellShut(log *slog.Logger, err error) {
+	if shut(err) {
+		log.Error("Temporal takes nothing from this worker, which tries on; look at the namespace and its permissions.", "error", err)
+	}
 }
 
 // delayOf labels how long a row took.

@@ -81,6 +81,7 @@ func (l *uploadLane) one(ctx context.Context, ring store.UploadRing) {
 	case heldBack:
 		err = l.outbox.RetryUpload(ctx, ring.ID, ring.Gen, pollLate, "not tried")
 	case unavailable:
+		tellShut(l.log, r.err)
 		err = l.outbox.RetryUpload(ctx, ring.ID, ring.Gen, backoff(ring.Attempts, outageFirst, outageLast), r.err.Error())
 	case refused:
 		l.log.Error("Temporal refuses the run of an upload; it is kept and tried again.",

@@ -146,24 +146,32 @@ func TestWhatIsRungMeanwhileIsNotLost(t *testing.T) {
 
 func TestUploadsWaitForTemporal(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		rings, start := newFakeRings(), time.Now()
-		for range 30 {
-			rings.ring(uuid.New(), false)
-		}
-		runs := &fakeRuns{answer: func(call, int) error {
-			if time.Since(start) < time.Minute {
-				return serviceerror.NewUnavailable("down")
-			}
-			return nil
-		}}
-		l := newTestLane(t, rings, runs)
-		l.serve(30 * time.Second)
-		require.Less(t, len(runs.made()), 60, "it does not hammer a Temporal that is down")
-		require.Equal(t, 30, rings.left())
-		l.serve(3 * time.Minute)
-		require.Zero(t, rings.left())
-	})
+	for name, away := range map[string]error{
+		"that is down":      serviceerror.NewUnavailable("down"),
+		"without namespace": serviceerror.NewNamespaceNotFound("taskloom"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				rings, start := newFakeRings(), time.Now()
+				for range 30 {
+					rings.ring(uuid.New(), false)
+				}
+				runs := &fakeRuns{answer: func(call, int) error {
+					if time.Since(start) < time.Minute {
+						return away
+					}
+					return nil
+				}}
+				l := newTestLane(t, rings, runs)
+				l.serve(30 * time.Second)
+				require.Less(t, len(runs.made()), 60, "it does not hammer it")
+				require.Equal(t, 30, rings.left())
+				l.serve(time.Minute + outageLast)
+				require.Zero(t, rings.left())
+			})
+		})
+	}
 }
 
 func TestARefusedUploadIsKeptAndSlowsDown(t *testing.T) {

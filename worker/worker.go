@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	sdkworker "go.temporal.io/sdk/worker"
 	"golang.org/x/sync/errgroup"
@@ -69,7 +68,7 @@ func Run(ctx context.Context, d Deps) error {
 	var beats errgroup.Group
 	beats.Go(func() error {
 		heartbeat{store: d.Store.Pulse(d.WorkerID), queues: d.queues(), ok: func(ctx context.Context) bool {
-			return serving.Load() && reachable(ctx, d.Client)
+			return serving.Load() && reachable(ctx, d) == nil
 		}, log: d.Logger, metrics: m}.run(beating)
 		return nil
 	})
@@ -192,11 +191,12 @@ func tell(fatal chan<- error) func(error) {
 // before.
 func awaitTemporal(ctx context.Context, d Deps) bool {
 	for told := false; ctx.Err() == nil; {
-		if reachable(ctx, d.Client) {
+		err := reachable(ctx, d)
+		if err == nil {
 			return true
 		}
 		if !told {
-			d.Logger.Warn("Temporal does not answer; the worker waits for it.")
+			d.Logger.Warn("Temporal does not answer; the worker waits for it.", "error", err)
 			told = true
 		}
 		pause(ctx, askAgain/4)
@@ -204,11 +204,10 @@ func awaitTemporal(ctx context.Context, d Deps) bool {
 	return false
 }
 
-func reachable(ctx context.Context, c client.Client) bool {
+func reachable(ctx context.Context, d Deps) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
-	return err == nil
+	return Reach(ctx, d.Client, d.Namespace)
 }
 
 // pause waits for d or for the end of ctx.

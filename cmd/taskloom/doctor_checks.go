@@ -87,7 +87,7 @@ func (d *doctor) temporalServer(ctx context.Context) finding {
 	if err := namespaceThere(ctx, d.temporal, d.config.TemporalNamespace); err != nil {
 		return finding{
 			failure, fmt.Sprintf("namespace %s: %s", d.config.TemporalNamespace, oneLine(err)),
-			"make the namespace, or set TEMPORAL_NAMESPACE",
+			"make the namespace, set TEMPORAL_NAMESPACE, or give TEMPORAL_API_KEY the right to use it",
 		}
 	}
 	d.temporalUp = true

@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/taskloom/taskloom/internal/config"
@@ -97,15 +96,12 @@ func (a *app) migrateTemporal(ctx context.Context, c config.Config) error {
 }
 
 func namespaceThere(ctx context.Context, tc client.Client, namespace string) error {
-	_, err := tc.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+	err := worker.ReachNamespace(ctx, tc, namespace)
 	if _, ok := errors.AsType[*serviceerror.NamespaceNotFound](err); ok {
 		return fault.New(fault.NotFound, "Temporal has no namespace %q; make it with `temporal operator namespace create "+
 			"--namespace %s`, or set TEMPORAL_NAMESPACE", namespace, namespace)
 	}
-	if err != nil {
-		return fmt.Errorf("describe Temporal namespace: %w", err)
-	}
-	return nil
+	return err
 }
 
 func (a *app) migrateBucket(ctx context.Context, c config.Config) error {

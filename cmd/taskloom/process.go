@@ -14,6 +14,7 @@ import (
 	"github.com/taskloom/taskloom/internal/blob"
 	"github.com/taskloom/taskloom/internal/config"
 	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/worker"
 	"github.com/taskloom/taskloom/workflows"
 )
 
@@ -82,7 +83,7 @@ func (p *process) parts(process string) map[string]func(context.Context) error {
 	parts := map[string]func(context.Context) error{
 		"database": p.store.Ping,
 		"schema":   func(ctx context.Context) error { return migrated(ctx, p.store) },
-		"temporal": func(ctx context.Context) error { return temporalAnswers(ctx, p.temporal) },
+		"temporal": func(ctx context.Context) error { return worker.Reach(ctx, p.temporal, p.config.TemporalNamespace) },
 	}
 	if p.objects != nil {
 		parts["s3"] = p.objects.Check

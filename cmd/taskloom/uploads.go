@@ -9,6 +9,7 @@ import (
 
 	"github.com/taskloom/taskloom/api/console"
 	v1 "github.com/taskloom/taskloom/api/v1"
+	"github.com/taskloom/taskloom/worker"
 	"github.com/taskloom/taskloom/workflows"
 )
 
@@ -47,6 +48,6 @@ func (p *process) ingestReachable(ctx context.Context) error {
 		}
 		return err
 	})
-	g.Go(func() error { return temporalAnswers(ctx, p.temporal) })
+	g.Go(func() error { return worker.Reach(ctx, p.temporal, p.config.TemporalNamespace) })
 	return g.Wait()
 }
