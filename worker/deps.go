@@ -49,6 +49,8 @@ type UploadOutbox interface {
 	// DoneUpload leaves alone what was rung again meanwhile.
 	DoneUpload(ctx context.Context, id uuid.UUID, gen int64) error
 	RetryUpload(ctx context.Context, id uuid.UUID, gen int64, in time.Duration, cause string) error
+	// GiveBackUpload is for what was not tried: it counts no attempt.
+	GiveBackUpload(ctx context.Context, id uuid.UUID, gen int64) error
 }
 
 // Runs starts and signals runs: the part of client.Client that the dispatcher

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/sony/gobreaker/v2"
 	"go.temporal.io/api/enums/v1"
@@ -60,16 +61,25 @@ func (l *uploadLane) run(ctx context.Context) {
 		}
 		idle = pollSoon
 		var g errgroup.Group
+		var back atomic.Bool
 		for _, ring := range rings {
-			g.Go(func() error { l.one(ctx, ring); return nil })
+			g.Go(func() error {
+				if l.one(ctx, ring) == heldBack {
+					back.Store(true)
+				}
+				return nil
+			})
 		}
 		_ = g.Wait() // they end without an error
+		if back.Load() {
+			rest(ctx, pollLate)
+		}
 	}
 }
 
 // one tells one run and writes what became of that. A write that fails leaves
 // the upload leased: it is told once more, which changes nothing.
-func (l *uploadLane) one(ctx context.Context, ring store.UploadRing) {
+func (l *uploadLane) one(ctx context.Context, ring store.UploadRing) outcome {
 	_, err := l.breaker.Execute(func() (outcome, error) { return delivered, l.deliver(ctx, ring) })
 	r := judge(ctx, delivered, err)
 	l.metrics.deliveries.WithLabelValues(string(r.outcome)).Inc()
@@ -79,7 +89,7 @@ func (l *uploadLane) one(ctx context.Context, ring store.UploadRing) {
 	case delivered, settled, restarted:
 		err = l.outbox.DoneUpload(ctx, ring.ID, ring.Gen)
 	case heldBack:
-		err = l.outbox.RetryUpload(ctx, ring.ID, ring.Gen, pollLate, "not tried")
+		err = l.outbox.GiveBackUpload(ctx, ring.ID, ring.Gen)
 	case unavailable:
 		tellShut(l.log, r.err)
 		err = l.outbox.RetryUpload(ctx, ring.ID, ring.Gen, backoff(ring.Attempts, outageFirst, outageLast), r.err.Error())
@@ -91,6 +101,7 @@ func (l *uploadLane) one(ctx context.Context, ring store.UploadRing) {
 	if err != nil {
 		l.log.Warn("An upload is not settled; its run will be told again.", "upload", ring.ID.String(), "error", err)
 	}
+	return r.outcome
 }
 
 // deliver starts the run of an upload, or asks it to stop. A run that is not

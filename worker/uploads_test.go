@@ -86,6 +86,16 @@ func (f *fakeRings) RetryUpload(_ context.Context, id uuid.UUID, _ int64, in tim
 	return nil
 }
 
+func (f *fakeRings) GiveBackUpload(_ context.Context, id uuid.UUID, gen int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.rings[id]; r != nil && r.Gen == gen {
+		r.Attempts--
+		f.due[id] = time.Now()
+	}
+	return nil
+}
+
 func newTestLane(t *testing.T, rings *fakeRings, runs *fakeRuns) *uploadLane {
 	t.Helper()
 	m, err := newMetrics(prometheus.NewRegistry())
@@ -172,6 +182,37 @@ func TestUploadsWaitForTemporal(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While the breaker lets one call through, and another lane has it, nothing else is
+// tried: that is no attempt, and nothing to ask Postgres for without a rest.
+func TestUploadsThatAreHeldBackAreNotCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rings := newFakeRings()
+		for range 20 {
+			rings.ring(uuid.New(), false)
+		}
+		l := newTestLane(t, rings, &fakeRuns{})
+		for range tripAfter {
+			_, _ = l.breaker.Execute(func() (outcome, error) { return "", context.DeadlineExceeded })
+		}
+		pause(t.Context(), openFor+time.Millisecond)
+		var probe sync.WaitGroup
+		probe.Go(func() {
+			_, _ = l.breaker.Execute(func() (outcome, error) { pause(t.Context(), 3*time.Second); return delivered, nil })
+		})
+		synctest.Wait()
+		l.serve(2 * time.Second)
+		require.Less(t, rings.takes, 20, "it rests")
+		require.Empty(t, rings.delays, "and notes no cause")
+		for _, r := range rings.rings {
+			require.Zero(t, r.Attempts)
+		}
+		probe.Wait()
+		l.serve(time.Second)
+		require.Zero(t, rings.left(), "what was given back is due at once")
+	})
 }
 
 func TestARefusedUploadIsKeptAndSlowsDown(t *testing.T) {

@@ -51,6 +51,13 @@ func (s *Store) RetryUpload(ctx context.Context, id uuid.UUID, gen int64, in tim
 	return translate(err)
 }
 
+// GiveBackUpload makes an upload due at once, as if it had not been taken.
+func (s *Store) GiveBackUpload(ctx context.Context, id uuid.UUID, gen int64) error {
+	_, err := s.pool.Exec(ctx, `UPDATE uploads SET ring_at = now(), ring_attempts = greatest(ring_attempts - 1, 0)
+		WHERE id = $1 AND ring_gen = $2 AND ring_at IS NOT NULL`, id, gen)
+	return translate(err)
+}
+
 // RingStuckUploads tells the runs of uploads again that made no progress for a
 // quarter of an hour, and returns how many: whatever was lost, a run or a
 // whole Temporal cluster, they go on.

@@ -312,6 +312,43 @@ func TestStuckUploadsAreRungAgain(t *testing.T) {
 	require.Len(t, rings, 1)
 }
 
+// What was not tried counts no attempt and keeps the cause of the last one; what
+// was rung meanwhile, or told, is not touched.
+func TestAnUploadThatIsGivenBackCountsNoAttempt(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	id := u.confirmed(rows(1)...).ID
+	take := func() store.UploadRing {
+		rings, err := u.Store.TakeUploads(ctx, 1)
+		require.NoError(t, err)
+		require.Len(t, rings, 1, "it is due")
+		return rings[0]
+	}
+	cause := func() (out string) {
+		require.NoError(t, u.Store.Pool().QueryRow(ctx, `SELECT ring_error FROM uploads WHERE id = $1`, id).Scan(&out))
+		return out
+	}
+	first := take()
+	require.NoError(t, u.Store.RetryUpload(ctx, id, first.Gen, -time.Second, "Temporal is down"))
+	for range 3 {
+		r := take()
+		require.Equal(t, 2, r.Attempts)
+		require.NoError(t, u.Store.GiveBackUpload(ctx, id, r.Gen-1), "of an earlier ring")
+		rings, err := u.Store.TakeUploads(ctx, 1)
+		require.NoError(t, err)
+		require.Empty(t, rings, "that is leased")
+		require.NoError(t, u.Store.GiveBackUpload(ctx, id, r.Gen))
+		require.Equal(t, "Temporal is down", cause())
+	}
+	r := take()
+	require.NoError(t, u.Store.DoneUpload(ctx, id, r.Gen))
+	require.NoError(t, u.Store.GiveBackUpload(ctx, id, r.Gen))
+	rings, err := u.Store.TakeUploads(ctx, 1)
+	require.NoError(t, err)
+	require.Empty(t, rings, "it was told")
+}
+
 func TestUploadsAreListedNewestFirst(t *testing.T) {
 	t.Parallel()
 	u := newUploads(t)
