@@ -80,8 +80,8 @@ func TestWhatFailsOnTheWayIsSkipped(t *testing.T) {
 		"runs-end":        {failure, noTemporal},
 		"runs-have-tasks": {skipped, noTemporal},
 		"runs-work":       {failure, noTemporal},
-		"files-there":     {skipped, "because the object store, asked for " + key + ", failed: connection refused; "},
-		"files-whole":     {skipped, "because the object store, asked for " + key + ", failed: connection refused; "},
+		"files-there":     {skipped, "because the object store, which did not show 1 of 1 objects, " + key + " first, failed: connection refused; "},
+		"files-whole":     {skipped, "because the object store, which did not show 1 of 1 objects, " + key + " first, failed: connection refused; "},
 		"no-orphans":      {skipped, "because the object store, asked what is in it, failed: connection refused; "},
 	} {
 		require.Equal(t, c.verdict, told[name].Verdict, "%s: %+v", name, told[name])

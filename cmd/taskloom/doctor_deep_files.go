@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -21,6 +22,15 @@ const (
 	filesPage = 1000
 	// headsAtOnce bounds the questions to the object store under way.
 	headsAtOnce = 16
+	// headTries is how often an object is asked for, each time for headTime, with a
+	// rest of headRest in between: nobody waits for the doctor, and a busy store has
+	// slow moments.
+	headTries = 3
+	headTime  = 10 * time.Second
+	headRest  = time.Second
+	// unseenMost is how many objects the store may fail to show: with more of them it
+	// is away, and all others would take their time for nothing.
+	unseenMost = 20
 	// orphanAfter is how old an object must be before the sweeps must have
 	// looked at it.
 	orphanAfter = 48 * time.Hour
@@ -61,8 +71,15 @@ type comparing struct {
 	*doctor
 
 	there, whole *deepFinding
-	mu           sync.Mutex // of both
+
+	mu     sync.Mutex // of the findings, and of what follows
+	asked  int        // objects asked for
+	unseen int        // those that the store failed to show
+	first  *partError // of them
 }
+
+// errAway ends the comparison with a store that shows too little.
+var errAway = errors.New("the object store is away")
 
 // compareFiles asks for every object, and reads some of them, spread evenly.
 func (d *doctor) compareFiles(ctx context.Context, o deepOptions, there, whole *deepFinding) error {
@@ -86,6 +103,9 @@ func (d *doctor) compareFiles(ctx context.Context, o deepOptions, there, whole *
 				g.Go(func() error { return c.file(gctx, peoples, f, read) })
 			}
 			if err := g.Wait(); err != nil {
+				if errors.Is(err, errAway) {
+					return c.notSeen()
+				}
 				return err
 			}
 			if len(page) < filesPage {
@@ -94,7 +114,7 @@ func (d *doctor) compareFiles(ctx context.Context, o deepOptions, there, whole *
 			after = page[len(page)-1].ID
 		}
 	}
-	return nil
+	return c.notSeen()
 }
 
 // readEvery is how many objects there are for each that is read, so that no more
@@ -109,22 +129,70 @@ func readEvery(all int64, files int) int64 {
 
 // file compares one row with its object.
 func (c *comparing) file(ctx context.Context, peoples bool, f store.File, read bool) error {
-	is, err := c.objects.Head(ctx, f.Key)
-	sum := f.SHA256
-	if err == nil && is.Size == f.Size && read {
-		sum, err = c.sum(ctx, f.Key, is)
-	}
+	is, sum, err := c.look(ctx, f, read)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return c.broke(ctx, c.there, peoples, f, "nothing is at "+f.Key)
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case err != nil:
-		return &partError{"the object store, asked for " + f.Key + ",", err}
+		return c.missed(f.Key, err)
 	case is.Size != f.Size:
 		return c.broke(ctx, c.there, peoples, f, fmt.Sprintf("%s has %d bytes, not %d", f.Key, is.Size, f.Size))
 	case sum != f.SHA256:
 		return c.broke(ctx, c.whole, peoples, f, fmt.Sprintf("%s has the sha256 %s, not %s", f.Key, sum, f.SHA256))
 	}
 	return nil
+}
+
+// look asks for an object, and reads it, several times if need be.
+func (c *comparing) look(ctx context.Context, f store.File, read bool) (is blob.Object, sum string, err error) {
+	c.mu.Lock()
+	c.asked++
+	c.mu.Unlock()
+	for try := range headTries {
+		if try > 0 {
+			select {
+			case <-time.After(headRest):
+			case <-ctx.Done():
+			}
+		}
+		is, err = c.objects.HeadWithin(ctx, f.Key, headTime)
+		sum = f.SHA256
+		if err == nil && is.Size == f.Size && read {
+			sum, err = c.sum(ctx, f.Key, is)
+		}
+		if err == nil || fault.Is(err, fault.NotFound) || ctx.Err() != nil {
+			break
+		}
+	}
+	return is, sum, err
+}
+
+// missed notes an object that the store failed to show, and fails when there are
+// too many of them.
+func (c *comparing) missed(key string, err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unseen++; c.first == nil {
+		c.first = &partError{key, err}
+	}
+	if c.unseen > unseenMost {
+		return errAway
+	}
+	return nil
+}
+
+// notSeen says how many objects the store failed to show, with the first cause.
+func (c *comparing) notSeen() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unseen == 0 {
+		return nil
+	}
+	return &partError{
+		fmt.Sprintf("the object store, which did not show %d of %d objects, %s first,", c.unseen, c.asked, c.first.part), c.first.err,
+	}
 }
 
 // sum reads an object whole and returns its sha256.

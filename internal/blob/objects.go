@@ -2,6 +2,7 @@ package blob
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -18,7 +19,12 @@ type Object struct {
 // Head looks at an object: fault.NotFound when there is none. It takes 1.5
 // seconds at most.
 func (s *Store) Head(ctx context.Context, key string) (Object, error) {
-	asking, cancel := context.WithTimeout(ctx, headTimeout)
+	return s.HeadWithin(ctx, key, headTimeout)
+}
+
+// HeadWithin is Head for a caller with more time.
+func (s *Store) HeadWithin(ctx context.Context, key string, within time.Duration) (Object, error) {
+	asking, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	out, err := s.client.HeadObject(asking, &s3.HeadObjectInput{Bucket: &s.config.Bucket, Key: &key})
 	if err != nil {
