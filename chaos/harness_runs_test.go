@@ -24,7 +24,7 @@ func (r *Run) checkRuns(ctx context.Context) error {
 		if err != nil {
 			return false, nil //nolint:nilerr // asked again
 		}
-		needless, err := r.Store().NeedlessRuns(ctx, open, store.NoGrace)
+		needless, err := r.Store().NeedlessRuns(ctx, 0, open, store.NoGrace)
 		left = needless
 		return err == nil && len(needless.Ended)+len(needless.Missing) == 0, nil
 	})

@@ -127,7 +127,7 @@ func bucketOf(st *stacktest.Stack) *blob.Store {
 func (r *Run) filesAreWhole(ctx context.Context, objects *blob.Store) error {
 	n := 0
 	for after := uuid.Nil; ; {
-		page, err := r.Store().ReferencedFiles(ctx, false, after, 100)
+		page, err := r.Store().ReferencedFiles(ctx, 0, false, after, 100)
 		if err != nil || len(page) == 0 {
 			r.Logf("%d files are whole", n)
 			return err

@@ -130,7 +130,7 @@ func (r *Run) endMissing(ctx context.Context, lost []int64) error {
 	if err != nil {
 		return err
 	}
-	needless, err := r.Store().NeedlessRuns(ctx, open, store.NoGrace)
+	needless, err := r.Store().NeedlessRuns(ctx, 0, open, store.NoGrace)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 // adviceAway goes with what a part of the deployment kept from being looked at.
@@ -24,12 +26,14 @@ func cutShort(err error, findings ...*deepFinding) {
 	if err == nil {
 		return
 	}
-	part := "the database"
+	why := fmt.Sprintf(adviceAway, "the database", oneLine(err))
 	if p, ok := errors.AsType[*partError](err); ok {
-		part = p.part
+		why = fmt.Sprintf(adviceAway, p.part, oneLine(err))
+	} else if store.RanOut(err) {
+		why = adviceLate
 	}
 	for _, f := range findings {
-		f.unseen = fmt.Sprintf(adviceAway, part, oneLine(err))
+		f.unseen = why
 		if f.Verdict != failure {
 			f.Verdict = skipped
 		}

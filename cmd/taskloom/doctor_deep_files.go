@@ -59,7 +59,7 @@ func (d *doctor) deepFiles(ctx context.Context, _ *app, o deepOptions) ([]deepFi
 		return []deepFinding{there, whole, orphans}, nil
 	}
 	cutShort(d.compareFiles(ctx, o, &there, &whole), &there, &whole)
-	cutShort(d.findOrphans(ctx, &orphans, time.Now().Add(-orphanAfter)), &orphans)
+	cutShort(d.findOrphans(ctx, o, &orphans, time.Now().Add(-orphanAfter)), &orphans)
 	for _, f := range []*deepFinding{&there, &whole, &orphans} {
 		f.complete()
 	}
@@ -71,6 +71,7 @@ type comparing struct {
 	*doctor
 
 	there, whole *deepFinding
+	patience     time.Duration
 
 	mu     sync.Mutex // of the findings, and of what follows
 	asked  int        // objects asked for
@@ -83,15 +84,15 @@ var errAway = errors.New("the object store is away")
 
 // compareFiles asks for every object, and reads some of them, spread evenly.
 func (d *doctor) compareFiles(ctx context.Context, o deepOptions, there, whole *deepFinding) error {
-	all, err := d.store.CountReferencedFiles(ctx)
+	all, err := d.store.CountReferencedFiles(ctx, o.patience)
 	if err != nil {
 		return err
 	}
-	c := &comparing{doctor: d, there: there, whole: whole}
+	c := &comparing{doctor: d, there: there, whole: whole, patience: o.patience}
 	n, every := int64(0), readEvery(all, o.files)
 	for _, peoples := range []bool{false, true} {
 		for after := uuid.Nil; ; {
-			page, err := d.store.ReferencedFiles(ctx, peoples, after, filesPage)
+			page, err := d.store.ReferencedFiles(ctx, o.patience, peoples, after, filesPage)
 			if err != nil {
 				return err
 			}
@@ -211,7 +212,7 @@ func (c *comparing) sum(ctx context.Context, key string, is blob.Object) (string
 // given up since it was read: the sweep, which is at work meanwhile, then has
 // deleted the object.
 func (c *comparing) broke(ctx context.Context, in *deepFinding, peoples bool, f store.File, what string) error {
-	still, err := c.store.StillReferenced(ctx, peoples, f)
+	still, err := c.store.StillReferenced(ctx, c.patience, peoples, f)
 	if err != nil || !still {
 		return err
 	}
@@ -222,7 +223,7 @@ func (c *comparing) broke(ctx context.Context, in *deepFinding, peoples bool, f 
 }
 
 // findOrphans lists what is stored for organizations and asks who needs it.
-func (d *doctor) findOrphans(ctx context.Context, orphans *deepFinding, before time.Time) error {
+func (d *doctor) findOrphans(ctx context.Context, o deepOptions, orphans *deepFinding, before time.Time) error {
 	for after := ""; ; {
 		page, err := d.objects.ListObjects(ctx, "org/", after)
 		if err != nil {
@@ -237,7 +238,7 @@ func (d *doctor) findOrphans(ctx context.Context, orphans *deepFinding, before t
 				old = append(old, o.Key)
 			}
 		}
-		left, err := d.store.Unreferenced(ctx, old)
+		left, err := d.store.Unreferenced(ctx, o.patience, old)
 		if err != nil {
 			return err
 		}

@@ -60,10 +60,10 @@ func TestDeepFiles(t *testing.T) {
 	stray := fmt.Sprintf("org/%d/files/%s/%s", w.OrgID, uuid.New(), uuid.New())
 	require.NoError(t, d.objects.Put(ctx, stray, "text/plain", 3, strings.NewReader("ABC")))
 	t.Cleanup(func() { _ = d.objects.Delete(context.WithoutCancel(ctx), stray) })
-	left, err := d.store.Unreferenced(ctx, []string{names["fine"], stray})
+	left, err := d.store.Unreferenced(ctx, 0, []string{names["fine"], stray})
 	require.NoError(t, err)
 	require.Equal(t, []string{stray}, left)
 	var f deepFinding
-	require.NoError(t, d.findOrphans(ctx, &f, time.Now().Add(time.Hour)))
+	require.NoError(t, d.findOrphans(ctx, deepOptions{}, &f, time.Now().Add(time.Hour)))
 	require.Positive(t, f.Total)
 }

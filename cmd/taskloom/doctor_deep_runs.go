@@ -41,7 +41,7 @@ func (d *doctor) deepRuns(ctx context.Context, _ *app, o deepOptions) ([]deepFin
 		return []deepFinding{ended, missing, healthy}, nil
 	}
 	err := d.eachRun(ctx, openRuns, func(ids []int64, _ []*workflow.WorkflowExecutionInfo) error {
-		needless, err := d.store.NeedlessRuns(ctx, ids, o.grace)
+		needless, err := d.store.NeedlessRuns(ctx, o.patience, ids, o.grace)
 		for _, id := range needless.Ended {
 			ended.broke(id, "task %d has ended, its run task/%d is open", id, id)
 		}

@@ -75,7 +75,8 @@ type Finding struct {
 // Check looks for broken promises. It blocks nobody: it locks no rows, and reads
 // a chunk of tasks at a time, each in a short read-only snapshot of its own, so
 // that it neither holds vacuum up nor needs memory that grows with the database.
-// What is a sum over all tasks takes one longer snapshot. Only a change of the
+// What is a sum over all tasks takes one longer snapshot. With an error come the
+// findings until then. Only a change of the
 // schema waits for a snapshot's end, as for that of any statement.
 func (s *Store) Check(ctx context.Context, o CheckOptions) ([]Finding, error) {
 	c := check{store: s, CheckOptions: o, at: map[string]*Finding{}}
@@ -98,14 +99,18 @@ func (s *Store) Check(ctx context.Context, o CheckOptions) ([]Finding, error) {
 	}
 	for _, step := range []func(context.Context) error{c.whole, c.uploads, c.tasks} {
 		if err := step(ctx); err != nil {
-			return nil, translate(err)
+			return c.findings(names), translate(err)
 		}
 	}
+	return c.findings(names), nil
+}
+
+func (c *check) findings(names []string) []Finding {
 	out := make([]Finding, len(names))
 	for i, name := range names {
 		out[i] = *c.at[name]
 	}
-	return out, nil
+	return out
 }
 
 // check is one under way.
@@ -177,7 +182,8 @@ func (c *check) uploads(ctx context.Context) error {
 func (c *check) tasks(ctx context.Context) error {
 	var all int64
 	if c.Progress != nil {
-		if err := c.store.pool.QueryRow(ctx, `SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'tasks'::regclass`).Scan(&all); err != nil {
+		err := c.row(ctx, checkTimeout, `SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'tasks'::regclass`, nil, &all)
+		if err != nil {
 			return err
 		}
 	}
@@ -285,6 +291,10 @@ func (c *check) late(err error, in scope) bool {
 	}
 	return true
 }
+
+// RanOut reports whether a question of a check, or about files and runs, ended
+// because its time was over.
+func RanOut(err error) bool { return ranOut(err) }
 
 // ranOut reports whether Postgres ended a statement because its time was over, with
 // which it names also what somebody ended by pg_cancel_backend, or because what it

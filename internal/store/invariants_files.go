@@ -1,41 +1,52 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"regexp"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
 // ReferencedFiles returns files whose objects must be in the object store, in
-// the order of their ids, from the one after: those of uploads first, those
-// that people uploaded, with peoples. None at the end.
-func (s *Store) ReferencedFiles(ctx context.Context, peoples bool, after uuid.UUID, limit int) ([]File, error) {
+// the order of their ids, from the one after: those of uploads first, those that
+// people uploaded, with peoples. None at the end. Patience bounds this question
+// as CheckOptions.Patience does those of a check, and the questions below.
+func (s *Store) ReferencedFiles(ctx context.Context, patience time.Duration, peoples bool, after uuid.UUID, limit int) ([]File, error) {
 	sql := `SELECT id, org_id, object_key, name, size, sha256, content_type FROM files WHERE id > $1 ORDER BY id LIMIT $2`
 	if peoples {
 		sql = `SELECT ` + taskFileColumns + ` FROM task_files WHERE id > $1 AND completed_at IS NOT NULL ORDER BY id LIMIT $2`
 	}
-	rows, _ := s.pool.Query(ctx, sql, after, limit)
-	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[File])
+	var out []File
+	err := s.snapshot(ctx, cmp.Or(patience, wholeTimeout), func(tx pgx.Tx) (err error) {
+		rows, _ := tx.Query(ctx, sql, after, limit)
+		out, err = pgx.CollectRows(rows, pgx.RowToStructByPos[File])
+		return err
+	})
 	return out, translate(err)
 }
 
 // StillReferenced reports whether a row that ReferencedFiles returned is still
 // there and names the same object. One that was given up since needs none: a sweep
 // gives it up before it deletes the object.
-func (s *Store) StillReferenced(ctx context.Context, peoples bool, f File) (still bool, err error) {
+func (s *Store) StillReferenced(ctx context.Context, patience time.Duration, peoples bool, f File) (still bool, err error) {
 	sql := `SELECT EXISTS (SELECT FROM files WHERE id = $1 AND org_id = $2 AND object_key = $3)`
 	if peoples {
 		sql = `SELECT EXISTS (SELECT FROM task_files WHERE id = $1 AND org_id = $2 AND object_key = $3 AND completed_at IS NOT NULL)`
 	}
-	err = s.pool.QueryRow(ctx, sql, f.ID, f.OrgID, f.Key).Scan(&still)
+	err = s.snapshot(ctx, cmp.Or(patience, wholeTimeout), func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, sql, f.ID, f.OrgID, f.Key).Scan(&still)
+	})
 	return still, translate(err)
 }
 
 // CountReferencedFiles says how many files ReferencedFiles returns in all.
-func (s *Store) CountReferencedFiles(ctx context.Context) (n int64, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM files) + (SELECT count(*) FROM task_files WHERE completed_at IS NOT NULL)`).Scan(&n)
+func (s *Store) CountReferencedFiles(ctx context.Context, patience time.Duration) (n int64, err error) {
+	err = s.snapshot(ctx, cmp.Or(patience, wholeTimeout), func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM files) + (SELECT count(*) FROM task_files WHERE completed_at IS NOT NULL)`).Scan(&n)
+	})
 	return n, translate(err)
 }
 
@@ -50,7 +61,7 @@ var (
 // Unreferenced returns those of the keys that nothing refers to any more and
 // that no sweep is going to look at again: an upload is swept after its end, a
 // file that a person put when it is completed or given up.
-func (s *Store) Unreferenced(ctx context.Context, keys []string) ([]string, error) {
+func (s *Store) Unreferenced(ctx context.Context, patience time.Duration, keys []string) ([]string, error) {
 	var uploads, files, peoples []uuid.UUID
 	at := func(re *regexp.Regexp, key string, part int, into *[]uuid.UUID) bool {
 		m := re.FindStringSubmatch(key)
@@ -68,12 +79,17 @@ func (s *Store) Unreferenced(ctx context.Context, keys []string) ([]string, erro
 	}
 	// A key is somebody's when its row says so, or when its upload will still
 	// be swept.
-	rows, _ := s.pool.Query(ctx, `SELECT k.key FROM unnest($1::text[]) WITH ORDINALITY AS k(key, at)
+	const sql = `SELECT k.key FROM unnest($1::text[]) WITH ORDINALITY AS k(key, at)
 		WHERE NOT EXISTS (SELECT FROM files f WHERE f.id = ANY ($3) AND f.object_key = k.key)
 			AND NOT EXISTS (SELECT FROM task_files f WHERE f.id = ANY ($4) AND (f.object_key = k.key OR f.upload_key = k.key AND NOT f.swept))
 			AND NOT EXISTS (SELECT FROM uploads u WHERE u.id = ANY ($2) AND u.swept_at IS NULL
 				AND (u.object_key = k.key OR starts_with(k.key, 'org/' || u.org_id || '/files/' || u.id || '/')))
-		ORDER BY k.at`, keys, uploads, files, peoples)
-	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		ORDER BY k.at`
+	var out []string
+	err := s.snapshot(ctx, cmp.Or(patience, wholeTimeout), func(tx pgx.Tx) (err error) {
+		rows, _ := tx.Query(ctx, sql, keys, uploads, files, peoples)
+		out, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
 	return out, translate(err)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -14,21 +15,25 @@ type NeedlessRuns struct {
 	Ended, Missing []int64
 }
 
-// NeedlessRuns tells which of these tasks, whose runs are open, need none.
-func (s *Store) NeedlessRuns(ctx context.Context, taskIDs []int64, grace time.Duration) (NeedlessRuns, error) {
+// NeedlessRuns tells which of these tasks, whose runs are open, need none. Patience
+// is as CheckOptions.Patience.
+func (s *Store) NeedlessRuns(ctx context.Context, patience time.Duration, taskIDs []int64, grace time.Duration) (NeedlessRuns, error) {
 	var out NeedlessRuns
-	rows, _ := s.pool.Query(ctx, `SELECT i.id, t.id IS NULL FROM unnest($1::bigint[]) AS i(id) LEFT JOIN tasks t ON t.id = i.id
-		WHERE t.id IS NULL OR t.status IN ('finished', 'failed') AND t.applied_seq = t.seq AND t.updated_at <= now() - $2::interval
-		ORDER BY 1`, taskIDs, max(grace, 0))
-	var id int64
-	var missing bool
-	_, err := pgx.ForEachRow(rows, []any{&id, &missing}, func() error {
-		if missing {
-			out.Missing = append(out.Missing, id)
-		} else {
-			out.Ended = append(out.Ended, id)
-		}
-		return nil
+	err := s.snapshot(ctx, cmp.Or(patience, checkTimeout), func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, `SELECT i.id, t.id IS NULL FROM unnest($1::bigint[]) AS i(id) LEFT JOIN tasks t ON t.id = i.id
+			WHERE t.id IS NULL OR t.status IN ('finished', 'failed') AND t.applied_seq = t.seq AND t.updated_at <= now() - $2::interval
+			ORDER BY 1`, taskIDs, max(grace, 0))
+		var id int64
+		var missing bool
+		_, err := pgx.ForEachRow(rows, []any{&id, &missing}, func() error {
+			if missing {
+				out.Missing = append(out.Missing, id)
+			} else {
+				out.Ended = append(out.Ended, id)
+			}
+			return nil
+		})
+		return err
 	})
 	return out, translate(err)
 }
