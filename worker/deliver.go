@@ -18,8 +18,13 @@ import (
 	"github.com/taskloom/taskloom/workflows"
 )
 
-// callTimeout bounds one call, with the SDK's own retries inside.
-const callTimeout = 5 * time.Second
+const (
+	// callTimeout bounds one call, with the SDK's own retries inside.
+	callTimeout = 5 * time.Second
+	// sdkTimeout is the deadline that the SDK is given for that: it takes half of
+	// the time until then for a call with all of its retries (newGRPCContext).
+	sdkTimeout = 2 * callTimeout
+)
 
 // thinkTime is after what time a run's workflow task is given to another worker,
 // or to the same one again: it bounds how long a run stands still when a worker
@@ -99,7 +104,7 @@ func (d deliverer) send(ctx context.Context, row store.Delivery, reuse enums.Wor
 	if err := wait(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, sdkTimeout)
 	defer cancel()
 	o, in := d.options(row, reuse), workflows.TaskInput{TaskID: row.TaskID}
 	var err error

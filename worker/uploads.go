@@ -107,7 +107,7 @@ func (l *uploadLane) one(ctx context.Context, ring store.UploadRing) outcome {
 // deliver starts the run of an upload, or asks it to stop. A run that is not
 // there begins with the same call; one whose upload has ended ends at once.
 func (l *uploadLane) deliver(ctx context.Context, ring store.UploadRing) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, sdkTimeout)
 	defer cancel()
 	id := ring.ID.String()
 	in := workflows.UploadInput{UploadID: id}
