@@ -7,26 +7,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// mayWorkSQL is the condition that user $2 may, by their role of now, work on
-// nodes of kind k.kind in pipeline p of organization $1.
-const mayWorkSQL = `EXISTS (SELECT FROM org_members om
-	LEFT JOIN project_members pm ON pm.org_id = om.org_id AND pm.user_id = om.user_id AND pm.project_id = p.project_id
-	WHERE om.org_id = $1 AND om.user_id = $2 AND om.removed_at IS NULL AND (om.role = 'org_admin'
-		OR pm.role IN ('project_admin', CASE k.kind WHEN 'subtask' THEN 'contributor' ELSE 'reviewer' END)))`
-
 // endForbidden ends, after a change of a person's roles in the organization,
 // what these do not allow any more: claims and reservations go back to the
 // queue, with the reason in the journal, and open invites lose the authority
-// that they were made with.
+// that they were made with. The roles are written already.
 func endForbidden(ctx context.Context, tx pgx.Tx, orgID, userID int64, reason string) error {
 	if err := revokeUngrantable(ctx, tx, orgID, userID); err != nil {
 		return err
 	}
+	if err := changeStanding(ctx, tx, userID); err != nil {
+		return err
+	}
+	mayWork := mayWorkSQL("$1", "$2", "k.kind")
 	rows, _ := tx.Query(ctx, `SELECT `+claimColumns+` FROM pipelines p
 		CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
 		JOIN task_nodes n ON n.pipeline_id = p.id AND n.kind = k.kind AND n.status = 'claimed'
 		JOIN tasks t ON t.id = n.task_id
-		WHERE p.org_id = $1 AND n.claimed_by = $2 AND NOT `+mayWorkSQL+` ORDER BY n.task_id, n.key`, orgID, userID)
+		WHERE p.org_id = $1 AND n.claimed_by = $2 AND NOT `+mayWork+` ORDER BY n.task_id, n.key`, orgID, userID)
 	claims, err := pgx.CollectRows(rows, pgx.RowToStructByName[Claim])
 	if err != nil {
 		return fmt.Errorf("find claims to release: %w", err)
@@ -39,7 +36,7 @@ func endForbidden(ctx context.Context, tx pgx.Tx, orgID, userID int64, reason st
 	_, err = tx.Exec(ctx, `UPDATE task_nodes n SET reserved_for = NULL, reserved_until = NULL
 		FROM pipelines p CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
 		WHERE p.org_id = $1 AND n.org_id = $1 AND n.pipeline_id = p.id AND n.kind = k.kind
-			AND n.reserved_for = $2 AND n.status = 'available' AND NOT `+mayWorkSQL, orgID, userID)
+			AND n.reserved_for = $2 AND n.status = 'available' AND NOT `+mayWork, orgID, userID)
 	if err != nil {
 		return fmt.Errorf("end reservations: %w", err)
 	}

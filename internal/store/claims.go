@@ -60,13 +60,18 @@ SELECT claim_id::text AS claim_id, org_id, pipeline_id, version_id, task_id, cla
 const notTheirsSQL = `(NOT n.four_eyes OR (SELECT count(*) FROM task_nodes o
            WHERE o.task_id = n.task_id AND o.kind = 'subtask' AND o.actor = $3) = 0)`
 
+// allowedSQL has a row when work may be claimed in the pipeline and the person may do
+// such work there now (standing.go). A statement asks for it once.
+var allowedSQL = `allowed AS (SELECT FROM pipelines p WHERE p.id = $1 AND p.org_id = $2 AND p.status = 'ACTIVE'
+    AND ` + mayWorkSQL("$2", "$3", "$4") + `)`
+
 // candidateSQL picks a node that the user may have; %s is the state it must be
 // in. Task and node are locked together and what another claimer holds is
 // passed over, so nobody waits and nobody gets the same node.
 const candidateSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
     WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND NOT t.held AND %s
       AND ` + notTheirsSQL + `
-      AND EXISTS (SELECT 1 FROM pipelines p WHERE p.id = $1 AND p.org_id = $2 AND p.status = 'ACTIVE')
+      AND EXISTS (SELECT FROM allowed)
     ORDER BY %s LIMIT 1 FOR UPDATE OF n, t SKIP LOCKED`
 
 // The order of service: what was returned to this person, the queue, what was
@@ -74,26 +79,27 @@ const candidateSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON 
 // works while Temporal is down. What the person skipped is left out of all but
 // the first. The queue is served from $6 and $7 on.
 var (
-	claimFreshSQL = `WITH mine AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for = $3`, `n.priority, n.task_id`) + `
+	claimFreshSQL = `WITH ` + allowedSQL + `, mine AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for = $3`, `n.priority, n.task_id`) + `
 ), free AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NULL AND (n.priority, n.task_id) >= ($6::smallint, $7::bigint)
       AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM mine)`, `n.priority, n.task_id`) + `
 ), c AS (SELECT * FROM mine UNION ALL SELECT * FROM free)` + takeSQL
 
-	claimLapsedSQL = `WITH kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND `+notSkippedSQL, `n.reserved_for, n.priority, n.task_id`) + `
+	claimLapsedSQL = `WITH ` + allowedSQL + `, kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND `+notSkippedSQL, `n.reserved_for, n.priority, n.task_id`) + `
 ), late AS (` + fmt.Sprintf(candidateSQL, `n.status = 'claimed' AND n.lease_expires_at <= now() AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM kept)`, `n.lease_expires_at`) + `
 ), c AS (SELECT * FROM kept UNION ALL SELECT * FROM late)` + takeSQL
 
-	claimNamedSQL = `WITH c AS (SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+	claimNamedSQL = `WITH ` + allowedSQL + `, c AS (SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
     WHERE n.task_id = $6 AND n.key = $7 AND n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND NOT t.held
       AND (n.status = 'available' AND (n.reserved_for IS NULL OR n.reserved_for = $3 OR n.reserved_until <= now())
            OR n.status = 'claimed' AND n.lease_expires_at <= now())
       AND ` + notTheirsSQL + `
-      AND EXISTS (SELECT 1 FROM pipelines p WHERE p.id = $1 AND p.org_id = $2 AND p.status = 'ACTIVE')
+      AND EXISTS (SELECT FROM allowed)
     FOR UPDATE OF n, t SKIP LOCKED)` + takeSQL
 )
 
 // ClaimNext gives the person the next node of a kind in a pipeline, or nil
-// when none is there for them. Conflict when the pipeline is not ACTIVE.
+// when none is there for them. Conflict when the pipeline is not ACTIVE, Forbidden or
+// NotFound when they may not work there any more.
 func (s *Store) ClaimNext(ctx context.Context, m Member, kind pipeline.Kind) (*Claim, error) {
 	head := s.headOfQueue(ctx, m, kind)
 	c, err := s.claimFresh(ctx, m, kind, head)
@@ -106,7 +112,7 @@ func (s *Store) ClaimNext(ctx context.Context, m Member, kind pipeline.Kind) (*C
 	if c != nil || err != nil {
 		return c, err
 	}
-	return nil, s.claimsOpen(ctx, m)
+	return nil, s.claimsOpen(ctx, m, kind)
 }
 
 func (s *Store) claimFresh(ctx context.Context, m Member, kind pipeline.Kind, from queuePosition) (*Claim, error) {
@@ -119,7 +125,7 @@ func (s *Store) ClaimTask(ctx context.Context, m Member, kind pipeline.Kind, tas
 	if c != nil || err != nil {
 		return c, err
 	}
-	if err := s.claimsOpen(ctx, m); err != nil {
+	if err := s.claimsOpen(ctx, m, kind); err != nil {
 		return nil, err
 	}
 	var status string
@@ -140,13 +146,14 @@ func (s *Store) take(ctx context.Context, sql string, args ...any) (*Claim, erro
 	return c, translate(err)
 }
 
+// takeIn runs a claim's statement for user $3.
 func takeIn(ctx context.Context, q querier, sql string, args ...any) (*Claim, error) {
 	if planted.Enabled && planted.Is(planted.ClaimUnlocked) {
 		sql = unlocked(sql)
 	}
 	var c *Claim
 	b := &pgx.Batch{}
-	genericPlan(b)
+	b.Queue(claimBeginSQL, args[2])
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		c, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Claim])
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -157,15 +164,31 @@ func takeIn(ctx context.Context, q querier, sql string, args ...any) (*Claim, er
 	return c, q.SendBatch(ctx, b).Close()
 }
 
-// claimsOpen explains an empty answer: nil when the pipeline is ACTIVE and
-// there is just nothing to do.
-func (s *Store) claimsOpen(ctx context.Context, m Member) error {
-	p, err := s.Pipeline(ctx, m.OrgID, m.PipelineID)
-	if err != nil {
-		return err
-	}
-	if !pipeline.AllowsClaims(p.Status) {
-		return fault.New(fault.Conflict, "the pipeline is %s; work can be claimed only while it is ACTIVE", p.Status)
+// claimsOpen explains an empty answer: nil when the pipeline is ACTIVE, the person may
+// work there, and there is just nothing to do.
+func (s *Store) claimsOpen(ctx context.Context, m Member, kind pipeline.Kind) error {
+	var status string
+	var may bool
+	err := s.pool.QueryRow(ctx, `SELECT p.status, `+mayWorkSQL("$2", "$3", "$4")+`
+		FROM pipelines p WHERE p.id = $1 AND p.org_id = $2`, m.PipelineID, m.OrgID, m.UserID, kind).Scan(&status, &may)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return pipelineNotFound(m.PipelineID)
+	case err != nil:
+		return translate(fmt.Errorf("look at the pipeline: %w", err))
+	case !may:
+		return s.mayNotWork(ctx, m, kind)
+	case !pipeline.AllowsClaims(status):
+		return fault.New(fault.Conflict, "the pipeline is %s; work can be claimed only while it is ACTIVE", status)
 	}
 	return nil
+}
+
+// mayNotWork tells who was let in and may not work any more what they would hear if
+// they came now.
+func (s *Store) mayNotWork(ctx context.Context, m Member, kind pipeline.Kind) error {
+	if _, err := s.MemberOfPipeline(ctx, m.UserID, m.PipelineID); err != nil {
+		return err
+	}
+	return fault.New(fault.Forbidden, "your role in this project does not let you work on a %s any more", kind)
 }

@@ -72,14 +72,14 @@ func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
 }
 
 // keepDraft saves what came with a refused submission, so that nothing that a
-// person wrote is lost: as the newest revision, unless they hold the node again
-// and write on there.
+// person wrote is lost: as the newest revision, unless they hold the node again,
+// under another claim, and write on there.
 func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) error {
 	_, err := s.pool.Exec(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
 		SELECT $1::bigint, $2::text, $3::bigint, $4::bigint, $5::jsonb, 1 WHERE NOT EXISTS (
-			SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = $2 AND claimed_by = $3)
+			SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = $2 AND claimed_by = $3 AND claim_id <> $6)
 		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()`,
-		c.TaskID, c.Node, c.UserID, c.OrgID, values)
+		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID)
 	return translate(err)
 }
 

@@ -13,11 +13,16 @@ import (
 )
 
 // memberSQL is the condition that user $2 still belongs to the organization
-// and project of pipeline n.pipeline_id: a removed member holds nothing.
+// and project of pipeline n.pipeline_id: a removed member sees nothing of what they did.
 const memberSQL = `EXISTS (SELECT 1 FROM pipelines p
     JOIN org_members om ON om.org_id = p.org_id AND om.user_id = $2 AND om.removed_at IS NULL
     LEFT JOIN project_members pm ON pm.project_id = p.project_id AND pm.user_id = $2
     WHERE p.id = n.pipeline_id AND p.org_id = n.org_id AND (om.role = 'org_admin' OR pm.user_id IS NOT NULL))`
+
+// holderSQL is the condition that user $2 may still work on node n: who may not, as
+// their role is another one now, holds nothing that they could go on with.
+var holderSQL = `EXISTS (SELECT FROM pipelines p WHERE p.id = n.pipeline_id AND p.org_id = n.org_id
+    AND ` + mayWorkSQL("n.org_id", "$2", "n.kind") + `)`
 
 // A node has a claim exactly while it is claimed (the constraint task_nodes_claim).
 // What looks for one by its task asks for the claim and not for the status: the
@@ -25,8 +30,8 @@ const memberSQL = `EXISTS (SELECT 1 FROM pipelines p
 // little, and a snapshot that somebody holds keeps all in them that ever was.
 
 // liveClaimSQL finds a claim that holds: $1 task, $2 user, $3 claim id.
-const liveClaimSQL = `SELECT ` + claimColumns + ` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
-    WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND ` + memberSQL
+var liveClaimSQL = `SELECT ` + claimColumns + ` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+    WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3 AND ` + holderSQL
 
 // LiveClaim returns the claim that the person holds. A claim past its lease
 // counts as held until somebody takes the node. NotFound when it never was
@@ -86,10 +91,8 @@ func cut(s string) string {
 // MyClaims returns what the person holds now, oldest lease first.
 func (s *Store) MyClaims(ctx context.Context, userID int64) ([]Claim, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+claimColumns+` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
-		WHERE n.claimed_by = $1 AND n.status = 'claimed' AND n.pipeline_id IN (
-			SELECT p.id FROM org_members om JOIN pipelines p ON p.org_id = om.org_id
-			LEFT JOIN project_members pm ON pm.project_id = p.project_id AND pm.user_id = om.user_id
-			WHERE om.user_id = $1 AND om.removed_at IS NULL AND (om.role = 'org_admin' OR pm.user_id IS NOT NULL))
+		JOIN pipelines p ON p.id = n.pipeline_id AND p.org_id = n.org_id
+		WHERE n.claimed_by = $1 AND n.status = 'claimed' AND `+mayWorkSQL("p.org_id", "$1", "n.kind")+`
 		ORDER BY n.lease_expires_at, n.task_id`, userID)
 	cs, err := pgx.CollectRows(rows, pgx.RowToStructByName[Claim])
 	return cs, translate(err)
@@ -104,7 +107,7 @@ func (s *Store) ExtendClaim(ctx context.Context, userID int64, claimID string) (
 	}
 	rows, _ := s.pool.Query(ctx, `UPDATE task_nodes n SET lease_expires_at = now() + n.lease_seconds * interval '1 second'
 		FROM tasks t WHERE t.id = n.task_id AND n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3
-		AND `+memberSQL+` RETURNING `+claimColumns, taskID, userID, claimID)
+		AND `+holderSQL+` RETURNING `+claimColumns, taskID, userID, claimID)
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Claim])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Claim{}, translate(lostClaim(ctx, s.pool, userID, taskID, claimID))

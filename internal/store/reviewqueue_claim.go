@@ -14,7 +14,8 @@ const claimTries = 50
 
 // ClaimReviewOf gives the member the next review of one contributor's work,
 // oldest task first, or nil when there is none for them. Conflict when the
-// pipeline is not ACTIVE. What the member skipped is left out.
+// pipeline is not ACTIVE, Forbidden or NotFound when they may not work there any more.
+// What the member skipped is left out.
 func (s *Store) ClaimReviewOf(ctx context.Context, m Member, contributor int64) (*Claim, error) {
 	skipped, err := s.skipped(ctx, m)
 	if err != nil {
@@ -41,7 +42,7 @@ func (s *Store) ClaimReviewOf(ctx context.Context, m Member, contributor int64) 
 		}
 		q.After = *page.Next
 	}
-	return nil, s.claimsOpen(ctx, m)
+	return nil, s.claimsOpen(ctx, m, pipeline.KindReview)
 }
 
 // skippedNode is a node that a person does not want to be served.

@@ -50,6 +50,10 @@ func (s *Store) Undo(ctx context.Context, userID int64, claimID string) (Claim, 
 	}
 	var out *Claim
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		// Before the task, as every change of roles locks them in this order.
+		if err := holdStanding(ctx, tx, userID); err != nil {
+			return err
+		}
 		t, err := lockTask(ctx, tx, past.OrgID, past.PipelineID, taskID)
 		if err != nil {
 			return err
@@ -71,7 +75,7 @@ func (s *Store) Undo(ctx context.Context, userID int64, claimID string) (Claim, 
 		out, err = takeIn(ctx, tx, claimNamedSQL, m.PipelineID, m.OrgID, userID, past.Kind, claimTail(), taskID, past.Node)
 		if err == nil && out == nil {
 			return fault.New(fault.Conflict, "node %q of task %d cannot be claimed now, because the pipeline is not ACTIVE, "+
-				"the task is held, or a step before it is open again; what you handed in stands", past.Node, taskID)
+				"the task is held, a step before it is open again, or your role is another one now; what you handed in stands", past.Node, taskID)
 		}
 		return err
 	})

@@ -33,7 +33,7 @@ func TestConnectionsAreWarmBeforeTheyAreUsed(t *testing.T) {
 	st := openWarm(t, b.Store.Pool().Config().ConnString(), conns)
 	planned := func(conn *pgx.Conn) (n int) {
 		require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_prepared_statements WHERE generic_plans > 0
-			AND (statement LIKE 'WITH mine AS%' OR statement LIKE 'SELECT least(%')`, pgx.QueryExecModeExec).Scan(&n))
+			AND (statement LIKE 'WITH allowed AS%' OR statement LIKE 'SELECT least(%')`, pgx.QueryExecModeExec).Scan(&n))
 		return n
 	}
 	all := st.Pool().AcquireAllIdle(t.Context())
