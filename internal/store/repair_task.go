@@ -140,7 +140,7 @@ func (t *lockedTask) heldRight(ctx context.Context, tx pgx.Tx, want pipeline.Nod
 
 // rewriteNode makes a node's row what the state says. A claim keeps the end of
 // its lease when the row still has it, since extensions are in no journal; else
-// it gets the one that it began with.
+// it gets the one that it began with. It is kept for nobody who may not work on it.
 func (t *lockedTask) rewriteNode(ctx context.Context, tx pgx.Tx, def pipeline.Node, n pipeline.NodeState, events []journaled) error {
 	seq := int64(len(events))
 	var holder int64
@@ -148,11 +148,18 @@ func (t *lockedTask) rewriteNode(ctx context.Context, tx pgx.Tx, def pipeline.No
 		at := slices.IndexFunc(events, func(e journaled) bool { return e.Kind == pipeline.EventClaim && e.Claim == n.Claim })
 		seq, holder = events[at].Seq, events[at].Actor
 	}
+	if n.ReservedFor != 0 {
+		if err := holdStanding(ctx, tx, n.ReservedFor); err != nil {
+			return err
+		}
+	}
 	_, err := tx.Exec(ctx, `INSERT INTO task_nodes AS n (task_id, key, org_id, pipeline_id, kind, status, iteration, priority, last_seq, lease_seconds,
 			four_eyes, claim_id, claimed_by, lease_expires_at, reserved_for, reserved_until, actor, skipped, passed, reworks, reason)
 		SELECT $1, $2, t.org_id, t.pipeline_id, $3, $4, $5, t.priority, $6, $7, $8, $9::uuid, $10, $11,
-			$12::bigint, CASE WHEN $12::bigint IS NOT NULL THEN now() + $13::interval END, $14, $15, $16, $17, $18
-		FROM tasks t WHERE t.id = $1
+			r.who, r.until, $14, $15, $16, $17, $18
+		FROM tasks t LEFT JOIN LATERAL (SELECT $12::bigint AS who, now() + $13::interval AS until FROM pipelines p
+			WHERE p.id = t.pipeline_id AND p.org_id = t.org_id AND `+mayWorkSQL("t.org_id", "$12", "$3")+`) r ON true
+		WHERE t.id = $1
 		ON CONFLICT (task_id, key) DO UPDATE SET kind = excluded.kind, status = excluded.status, iteration = excluded.iteration,
 			last_seq = excluded.last_seq, claim_id = excluded.claim_id, claimed_by = excluded.claimed_by,
 			lease_expires_at = CASE WHEN n.claim_id = excluded.claim_id THEN n.lease_expires_at ELSE excluded.lease_expires_at END,

@@ -42,10 +42,14 @@ const standingKey = `1, ($1::bigint % 2147483647)::int`
 // and that it holds the standing of user $1.
 const claimBeginSQL = keepPlanSQL + `, pg_advisory_xact_lock_shared(` + standingKey + `)`
 
-// holdStanding keeps changes of the user's roles waiting up to the end of the
-// transaction. Statements behind it see those before.
+// holdStandingSQL keeps changes of the roles of user $1 waiting up to the end of the
+// transaction. Statements behind it see those before. A transaction that holds a task
+// locked may meet a change that waits for the task: Postgres ends one of them, and inTx
+// runs it again.
+const holdStandingSQL = `SELECT pg_advisory_xact_lock_shared(` + standingKey + `)`
+
 func holdStanding(ctx context.Context, tx pgx.Tx, userID int64) error {
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock_shared(`+standingKey+`)`, userID); err != nil {
+	if _, err := tx.Exec(ctx, holdStandingSQL, userID); err != nil {
 		return fmt.Errorf("hold the standing: %w", err)
 	}
 	return nil

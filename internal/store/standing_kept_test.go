@@ -1,0 +1,98 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// reject returns the work that waits for the reviewer's verdict; the task's run has not
+// heard of it yet.
+func (b *bench) reject(reviewer int64) {
+	b.t.Helper()
+	c := b.claim(reviewer, pipeline.KindReview)
+	_, err := b.Store.Review(b.t.Context(), reviewer, c.ID, store.Verdict{Verdict: store.VerdictReject})
+	require.NoError(b.t, err)
+}
+
+// Whose work is returned may not be able to do it any more.
+func TestReturnedWorkIsKeptForNobodyWhoMayNotDoIt(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(b *bench, user int64, other store.Role) error{
+		"removed from the organization": func(b *bench, user int64, _ store.Role) error {
+			return b.Store.RemoveMember(b.t.Context(), orgAdmin(b.World), user)
+		},
+		"removed from the project": func(b *bench, user int64, _ store.Role) error {
+			return b.Store.RemoveProjectMember(b.t.Context(), projectAdmin(b.World), user)
+		},
+		"with another role": func(b *bench, user int64, other store.Role) error {
+			return b.Store.SetProjectRole(b.t.Context(), projectAdmin(b.World), user, other)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			id := b.create(1)[0]
+			ada, ben, rita, rob := b.Contributors[0], b.Contributors[1], b.Reviewers[0], b.Reviewers[1]
+			b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+			b.settle(id)
+			require.NoError(t, change(b, ada, store.RoleReviewer))
+			b.reject(rita)
+			b.settle(id)
+			c := b.claim(ben, pipeline.KindSubtask)
+			require.NotNil(t, c, "the work is kept for somebody who cannot do it")
+
+			b.submit(ben, c) // whose review is kept for who rejected it
+			require.NoError(t, change(b, rita, store.RoleContributor))
+			b.settle(id)
+			require.NotNil(t, b.claim(rob, pipeline.KindReview), "so is its review")
+			b.settle(id)
+			b.checked()
+		})
+	}
+}
+
+// Nor does a repair, which goes by the journal, keep it for them.
+func TestARepairKeepsNothingForTheRemoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id := b.create(1)[0]
+	ada, ben := b.Contributors[0], b.Contributors[1]
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.settle(id)
+	require.NoError(t, b.Store.RemoveMember(t.Context(), orgAdmin(b.World), ada))
+	b.reject(b.Reviewers[0])
+	b.settle(id)
+	b.exec(`UPDATE task_nodes SET status = 'pending', reserved_for = NULL, reserved_until = NULL WHERE task_id = $1 AND key = 'solve'`, id)
+	done, err := b.Store.RepairTask(t.Context(), id, true)
+	require.NoError(t, err)
+	require.NotEmpty(t, done)
+	require.NotNil(t, b.claim(ben, pipeline.KindSubtask))
+}
+
+// A step that keeps work for somebody is on its way when they are removed.
+func TestARemovalEndsWhatAStepIsAboutToKeep(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := context.WithoutCancel(t.Context())
+	id := b.create(1)[0]
+	ada, ben := b.Contributors[0], b.Contributors[1]
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.settle(id)
+	b.reject(b.Reviewers[0])
+	l, err := b.Store.LoadTask(ctx, id)
+	require.NoError(t, err)
+	step := b.step(id, int(l.Seq-l.State.Seq))
+	errs := b.behindLock(`SELECT FROM task_nodes WHERE task_id = $1 AND key = 'solve' FOR UPDATE`, id,
+		func() error { _, err := b.Store.ApplyStep(ctx, step); return err },
+		func() error { return b.Store.RemoveMember(ctx, orgAdmin(b.World), ada) })
+	require.NoError(t, errors.Join(errs...))
+	require.NotNil(t, b.claim(ben, pipeline.KindSubtask))
+	b.settle(id)
+	b.checked()
+}
