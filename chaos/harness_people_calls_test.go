@@ -70,8 +70,7 @@ func (c *client) claimNode(ctx context.Context, role string, task int64, node st
 	return &got, nil
 }
 
-// insist claims a node by name that is free, as soon as it can be had: while its run
-// has the task locked it is passed over.
+// insist claims a node by name that is free, as soon as it can be had.
 func (c *client) insist(ctx context.Context, role string, task int64, node string) (*claim, error) {
 	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
 	defer cancel()

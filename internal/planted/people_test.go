@@ -170,8 +170,7 @@ func (c *client) claim(ctx context.Context, named object) (*claim, error) {
 	return &got, nil
 }
 
-// insist claims a node by its name, as soon as it can be had: whoever has its task
-// locked at this moment passes it over.
+// insist claims a node by its name, as soon as it can be had.
 func (c *client) insist(ctx context.Context, named object) (*claim, error) {
 	for {
 		got, err := c.claim(ctx, named)

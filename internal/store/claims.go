@@ -65,14 +65,17 @@ const notTheirsSQL = `(NOT n.four_eyes OR (SELECT count(*) FROM task_nodes o
 var allowedSQL = `allowed AS (SELECT FROM pipelines p WHERE p.id = $1 AND p.org_id = $2 AND p.status = 'ACTIVE'
     AND ` + mayWorkSQL("$2", "$3", "$4") + `)`
 
-// candidateSQL picks a node that the user may have; %s is the state it must be
-// in. Task and node are locked together and what another claimer holds is
-// passed over, so nobody waits and nobody gets the same node.
-const candidateSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
+// candidatesSQL finds the nodes that the user may have, in an order; %s is the state
+// that they must be in.
+const candidatesSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
     WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND NOT t.held AND %s
       AND ` + notTheirsSQL + `
       AND EXISTS (SELECT FROM allowed)
-    ORDER BY %s LIMIT 1 FOR UPDATE OF n, t SKIP LOCKED`
+    ORDER BY %s`
+
+// candidateSQL picks the first of them. Task and node are locked together and what
+// another claimer holds is passed over, so nobody waits and nobody gets the same node.
+const candidateSQL = candidatesSQL + ` LIMIT 1 FOR UPDATE OF n, t SKIP LOCKED`
 
 // The order of service: what was returned to this person, the queue, what was
 // kept for somebody who did not come, and leases that ran out. The last one
@@ -87,18 +90,11 @@ var (
 	claimLapsedSQL = `WITH ` + allowedSQL + `, kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND `+notSkippedSQL, `n.reserved_for, n.priority, n.task_id`) + `
 ), late AS (` + fmt.Sprintf(candidateSQL, `n.status = 'claimed' AND n.lease_expires_at <= now() AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM kept)`, `n.lease_expires_at`) + `
 ), c AS (SELECT * FROM kept UNION ALL SELECT * FROM late)` + takeSQL
-
-	claimNamedSQL = `WITH ` + allowedSQL + `, c AS (SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
-    WHERE n.task_id = $6 AND n.key = $7 AND n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND NOT t.held
-      AND (n.status = 'available' AND (n.reserved_for IS NULL OR n.reserved_for = $3 OR n.reserved_until <= now())
-           OR n.status = 'claimed' AND n.lease_expires_at <= now())
-      AND ` + notTheirsSQL + `
-      AND EXISTS (SELECT FROM allowed)
-    FOR UPDATE OF n, t SKIP LOCKED)` + takeSQL
 )
 
 // ClaimNext gives the person the next node of a kind in a pipeline, or nil
-// when none is there for them. Conflict when the pipeline is not ACTIVE, Forbidden or
+// when none is there for them. What is only locked is waited for a moment
+// (claims_locked.go). Conflict when the pipeline is not ACTIVE, Forbidden or
 // NotFound when they may not work there any more.
 func (s *Store) ClaimNext(ctx context.Context, m Member, kind pipeline.Kind) (*Claim, error) {
 	head := s.headOfQueue(ctx, m, kind)
@@ -112,33 +108,15 @@ func (s *Store) ClaimNext(ctx context.Context, m Member, kind pipeline.Kind) (*C
 	if c != nil || err != nil {
 		return c, err
 	}
-	return nil, s.claimsOpen(ctx, m, kind)
+	passed, err := s.passedOver(ctx, m, kind)
+	if err != nil {
+		return nil, err
+	}
+	return s.takeLocked(ctx, m, kind, passed)
 }
 
 func (s *Store) claimFresh(ctx context.Context, m Member, kind pipeline.Kind, from queuePosition) (*Claim, error) {
 	return s.take(ctx, claimFreshSQL, m.PipelineID, m.OrgID, m.UserID, kind, claimTail(), from.Priority, from.TaskID)
-}
-
-// ClaimTask claims one named node. Conflict says why it cannot be had.
-func (s *Store) ClaimTask(ctx context.Context, m Member, kind pipeline.Kind, taskID int64, node string) (*Claim, error) {
-	c, err := s.take(ctx, claimNamedSQL, m.PipelineID, m.OrgID, m.UserID, kind, claimTail(), taskID, node)
-	if c != nil || err != nil {
-		return c, err
-	}
-	if err := s.claimsOpen(ctx, m, kind); err != nil {
-		return nil, err
-	}
-	var status string
-	err = s.pool.QueryRow(ctx, `SELECT status FROM task_nodes WHERE task_id = $1 AND key = $2 AND pipeline_id = $3
-		AND org_id = $4 AND kind = $5`, taskID, node, m.PipelineID, m.OrgID, kind).Scan(&status)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fault.New(fault.NotFound, "task %d has no %s node %q", taskID, kind, node)
-	}
-	if err != nil {
-		return nil, translate(err)
-	}
-	return nil, fault.New(fault.Conflict,
-		"node %q of task %d is %s and not free for you now; claim the next one instead", node, taskID, status)
 }
 
 func (s *Store) take(ctx context.Context, sql string, args ...any) (*Claim, error) {
@@ -148,12 +126,17 @@ func (s *Store) take(ctx context.Context, sql string, args ...any) (*Claim, erro
 
 // takeIn runs a claim's statement for user $3.
 func takeIn(ctx context.Context, q querier, sql string, args ...any) (*Claim, error) {
+	b := &pgx.Batch{}
+	b.Queue(claimBeginSQL, args[2])
+	return takeBehind(ctx, q, b, sql, args...)
+}
+
+// takeBehind runs a claim's statement behind what the batch holds.
+func takeBehind(ctx context.Context, q querier, b *pgx.Batch, sql string, args ...any) (*Claim, error) {
 	if planted.Enabled && planted.Is(planted.ClaimUnlocked) {
 		sql = unlocked(sql)
 	}
 	var c *Claim
-	b := &pgx.Batch{}
-	b.Queue(claimBeginSQL, args[2])
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		c, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Claim])
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -167,10 +150,16 @@ func takeIn(ctx context.Context, q querier, sql string, args ...any) (*Claim, er
 // claimsOpen explains an empty answer: nil when the pipeline is ACTIVE, the person may
 // work there, and there is just nothing to do.
 func (s *Store) claimsOpen(ctx context.Context, m Member, kind pipeline.Kind) error {
+	return s.claimsOpenAnd(ctx, m, kind, &pgx.Batch{})
+}
+
+// claimsOpenAnd asks that behind what the batch holds.
+func (s *Store) claimsOpenAnd(ctx context.Context, m Member, kind pipeline.Kind, b *pgx.Batch) error {
 	var status string
 	var may bool
-	err := s.pool.QueryRow(ctx, `SELECT p.status, `+mayWorkSQL("$2", "$3", "$4")+`
-		FROM pipelines p WHERE p.id = $1 AND p.org_id = $2`, m.PipelineID, m.OrgID, m.UserID, kind).Scan(&status, &may)
+	b.Queue(`SELECT p.status, `+mayWorkSQL("$2", "$3", "$4")+` FROM pipelines p WHERE p.id = $1 AND p.org_id = $2`,
+		m.PipelineID, m.OrgID, m.UserID, kind).QueryRow(func(row pgx.Row) error { return row.Scan(&status, &may) })
+	err := s.pool.SendBatch(ctx, b).Close()
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return pipelineNotFound(m.PipelineID)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"math"
+	"time"
 )
 
 // Translate is what every method does with an error of Postgres.
@@ -15,6 +16,7 @@ var (
 	TakeOutboxSQL  = takeOutboxSQL
 	KeepPlanSQL    = keepPlanSQL
 	ClaimLapsedSQL = claimLapsedSQL
+	PassedOverSQL  = passedOverSQL
 	LiveClaimSQL   = liveClaimSQL
 	QueueFront     = queueFront
 	HeadOfQueue    = (*Store).headOfQueue
@@ -63,3 +65,6 @@ func InvariantSQL(name string) string {
 	}
 	return ""
 }
+
+// WaitForLocked sets how long claims of the queue wait for a lock. It comes before them.
+func (s *Store) WaitForLocked(d time.Duration) { s.waits.wait = d }

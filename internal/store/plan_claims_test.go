@@ -31,6 +31,7 @@ func TestClaimsReadFewOfAQueueOfAnyLength(t *testing.T) {
 			t.Run(fmt.Sprintf("%d tasks, one in %d done", length, finished), func(t *testing.T) {
 				claim := []any{b.PipelineID, b.OrgID, b.Contributors[0], pipeline.KindSubtask, store.ClaimTail()}
 				readsFew(t, b.explainKept(store.KeepPlanSQL, store.ClaimLapsedSQL, claim...), 20)
+				readsFew(t, b.explainKept(store.KeepPlanSQL, store.PassedOverSQL, claim[:4]...), 100)
 				claim = append(claim, store.QueueFront.Priority, store.QueueFront.TaskID)
 				readsFew(t, b.explainKept(store.KeepPlanSQL, store.ClaimFreshSQL, claim...), 20)
 				readsFew(t, b.explainKept(store.KeepPlanSQL, store.CountQueueSQL, fmt.Sprintf("{%d}", b.PipelineID), fmt.Sprintf("{%d}", b.OrgID),

@@ -143,6 +143,9 @@ func TestPlansAtAMillionTasks(t *testing.T) {
 			readsFew(t, b.explainGeneric(sql, args...), 40)
 		})
 	}
+	t.Run("what was passed over", func(t *testing.T) {
+		readsFew(t, b.explainKept(store.KeepPlanSQL, store.PassedOverSQL, b.PipelineID, b.OrgID, b.Contributors[0], "subtask"), 100)
+	})
 }
 
 // foreignPlans asserts that asking for another organization's tasks reads none.

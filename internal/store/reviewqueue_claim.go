@@ -22,41 +22,40 @@ func (s *Store) ClaimReviewOf(ctx context.Context, m Member, contributor int64) 
 		return nil, translate(err)
 	}
 	q, tried := ReviewQuery{Contributor: contributor, Limit: claimTries}, 0
+	var passed []taskNode
 	for tried < claimTries {
 		page, err := s.ReviewQueue(ctx, m, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range page.Reviews {
-			if r.Held || r.With != 0 && r.With != m.UserID || skipped[skippedNode{r.TaskID, r.Node}] {
+			if r.Held || r.With != 0 && r.With != m.UserID || skipped[taskNode{r.TaskID, r.Node}] {
 				continue
 			}
 			tried++
-			c, err := s.take(ctx, claimNamedSQL, m.PipelineID, m.OrgID, m.UserID, pipeline.KindReview, claimTail(), r.TaskID, r.Node)
+			c, err := s.take(ctx, claimNamedFreeSQL, m.PipelineID, m.OrgID, m.UserID, pipeline.KindReview, claimTail(), r.TaskID, r.Node)
 			if c != nil || err != nil {
 				return c, err
 			}
+			passed = append(passed, taskNode{r.TaskID, r.Node})
 		}
 		if page.Next == nil {
 			break
 		}
 		q.After = *page.Next
 	}
-	return nil, s.claimsOpen(ctx, m, pipeline.KindReview)
-}
-
-// skippedNode is a node that a person does not want to be served.
-type skippedNode struct {
-	TaskID int64
-	Node   string
+	if err := s.claimsOpen(ctx, m, pipeline.KindReview); err != nil {
+		return nil, err
+	}
+	return s.takeLocked(ctx, m, pipeline.KindReview, passed) // what was passed over may only be locked
 }
 
 // skipped is what the member skipped in the pipeline: at most maxSkips nodes.
-func (s *Store) skipped(ctx context.Context, m Member) (map[skippedNode]bool, error) {
+func (s *Store) skipped(ctx context.Context, m Member) (map[taskNode]bool, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT task_id, node_key FROM skips WHERE user_id = $1 AND org_id = $2 AND pipeline_id = $3`,
 		m.UserID, m.OrgID, m.PipelineID)
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[skippedNode])
-	out := map[skippedNode]bool{}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[taskNode])
+	out := map[taskNode]bool{}
 	for _, n := range found {
 		out[n] = true
 	}

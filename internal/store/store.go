@@ -34,6 +34,7 @@ type Store struct {
 	pool     *pgxpool.Pool
 	versions *versionCache
 	heads    *queueHeads
+	waits    *lockWaits
 	// expired counts the leases that this process took back.
 	expired atomic.Int64
 }
@@ -80,7 +81,7 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("make connection pool: %w", err)
 	}
 	g.pool.Store(pool)
-	return &Store{pool: pool, versions: newVersionCache(), heads: newQueueHeads()}, nil
+	return &Store{pool: pool, versions: newVersionCache(), heads: newQueueHeads(), waits: newLockWaits(cfg.MaxConns)}, nil
 }
 
 // Close ends all connections, waiting for those in use.

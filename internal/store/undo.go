@@ -72,7 +72,7 @@ func (s *Store) Undo(ctx context.Context, userID int64, claimID string) (Claim, 
 		if err := s.undo(ctx, tx, t, past, was); err != nil {
 			return err
 		}
-		out, err = takeIn(ctx, tx, claimNamedSQL, m.PipelineID, m.OrgID, userID, past.Kind, claimTail(), taskID, past.Node)
+		out, err = takeNamed(ctx, tx, m, past.Kind, taskNode{taskID, past.Node}, 0)
 		if err == nil && out == nil {
 			return fault.New(fault.Conflict, "node %q of task %d cannot be claimed now, because the pipeline is not ACTIVE, "+
 				"the task is held, a step before it is open again, or your role is another one now; what you handed in stands", past.Node, taskID)
