@@ -103,18 +103,24 @@ func lockOrg(ctx context.Context, tx pgx.Tx, orgID int64) error {
 	return nil
 }
 
+// lockAsOrgAdmin locks the organization and checks under the lock that the actor is still
+// its admin.
+func lockAsOrgAdmin(ctx context.Context, tx pgx.Tx, orgID, actor int64) error {
+	if err := lockOrg(ctx, tx, orgID); err != nil {
+		return err
+	}
+	role, err := orgRole(ctx, tx, orgID, actor)
+	if err == nil && role != OrgRoleAdmin {
+		err = fault.New(fault.Forbidden, "you are no admin of this organization any more")
+	}
+	return err
+}
+
 // lockForOrgAdmin locks the organization, checks under the lock that the actor
 // is still its admin, and returns the member's role.
 func lockForOrgAdmin(ctx context.Context, tx pgx.Tx, by Member, userID int64) (role string, err error) {
-	if err := lockOrg(ctx, tx, by.OrgID); err != nil {
+	if err := lockAsOrgAdmin(ctx, tx, by.OrgID, by.UserID); err != nil {
 		return "", err
-	}
-	actor, err := orgRole(ctx, tx, by.OrgID, by.UserID)
-	if err != nil {
-		return "", err
-	}
-	if actor != OrgRoleAdmin {
-		return "", fault.New(fault.Forbidden, "you are no admin of this organization any more")
 	}
 	role, err = orgRole(ctx, tx, by.OrgID, userID)
 	if err == nil && role == "" {

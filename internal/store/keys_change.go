@@ -16,9 +16,18 @@ import (
 // maxKeyName bounds the name of a key, in characters.
 const maxKeyName = 100
 
-// CreateKey adds a key to the organization. Whoever calls it has checked that
-// the actor may; the store checks that createdBy, whose identity the key will
-// carry, is a member. The actor is 0 for the command line.
+// stillKeyAdmin keeps the actor's role as it is up to the end of the transaction, and
+// refuses who was demoted since their request was let in: a key would outlive their role.
+// The command line, which is 0, may always.
+func stillKeyAdmin(ctx context.Context, tx pgx.Tx, orgID, actor int64) error {
+	if actor == 0 {
+		return nil
+	}
+	return lockAsOrgAdmin(ctx, tx, orgID, actor)
+}
+
+// CreateKey adds a key to the organization. The actor is its admin, or 0 for the
+// command line; createdBy, whose identity the key will carry, is a member.
 func (s *Store) CreateKey(
 	ctx context.Context, orgID, createdBy int64, name string, hash [32]byte, last4 string,
 	expiresAt *time.Time, actor int64,
@@ -29,6 +38,10 @@ func (s *Store) CreateKey(
 	}
 	var key APIKey
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		if err := stillKeyAdmin(ctx, tx, orgID, actor); err != nil {
+			return err
+		}
+		var err error
 		key, err = createKey(ctx, tx, orgID, createdBy, name, hash, last4, expiresAt, actor)
 		return err
 	})
@@ -81,6 +94,9 @@ func (s *Store) SetKeyExpiry(
 ) (APIKey, error) {
 	var key APIKey
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		if err := stillKeyAdmin(ctx, tx, orgID, actor); err != nil {
+			return err
+		}
 		tag, err := tx.Exec(ctx, `UPDATE api_keys SET expires_at = $3
 			WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL`, orgID, keyID, expiresAt)
 		if err != nil {
@@ -106,6 +122,9 @@ func (s *Store) SetKeyExpiry(
 func (s *Store) RevokeKey(ctx context.Context, orgID, keyID, actor int64) (APIKey, error) {
 	var key APIKey
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		if err := stillKeyAdmin(ctx, tx, orgID, actor); err != nil {
+			return err
+		}
 		tag, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = now()
 			WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL`, orgID, keyID)
 		if err != nil {

@@ -228,3 +228,39 @@ func TestChangeKey(t *testing.T) {
 		`SELECT array_agg(action ORDER BY id) FROM audit_log WHERE org_id = $1`, w.OrgID).Scan(&audited))
 	require.Equal(t, []string{"key.expire", "key.expire", "key.revoke"}, audited)
 }
+
+// A request is let in by the role that its sender had when it began.
+func TestWhoIsNoAdminAnyMoreChangesNoKeys(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := context.WithoutCancel(t.Context())
+	demote := func(user int64) func() error {
+		return func() error { return b.Store.SetOrgRole(ctx, orgAdmin(b.World), user, store.OrgRoleMember) }
+	}
+	acts := map[string]func(actor int64) error{
+		"create": func(actor int64) error {
+			_, err := b.Store.CreateKey(ctx, b.OrgID, actor, "late", sha256.Sum256([]byte("late")), "beef", nil, actor)
+			return err
+		},
+		"expire": func(actor int64) error {
+			at := time.Now().Add(time.Hour)
+			_, err := b.Store.SetKeyExpiry(ctx, b.OrgID, b.KeyID, &at, actor)
+			return err
+		},
+		"revoke": func(actor int64) error { _, err := b.Store.RevokeKey(ctx, b.OrgID, b.KeyID, actor); return err },
+	}
+	for name, act := range acts {
+		late := b.AddUser(t, "late-"+name, store.OrgRoleAdmin, "")
+		require.NoError(t, demote(late)())
+		err := act(late)
+		require.Equal(t, fault.Forbidden, fault.KindOf(err), "%s after the demotion: %v", name, err)
+
+		beside := b.AddUser(t, "beside-"+name, store.OrgRoleAdmin, "")
+		// The demotion waits for another change of the organization, and the act for both.
+		errs := b.behindLock(`SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, b.OrgID,
+			demote(beside), func() error { return act(beside) })
+		require.NoError(t, errs[0])
+		require.Equal(t, fault.Forbidden, fault.KindOf(errs[1]), "%s beside it: %v", name, errs[1])
+	}
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM api_keys WHERE revoked_at IS NULL AND expires_at IS NULL`), "nothing changed")
+}
