@@ -33,8 +33,10 @@ func TestAnUploadBecomesTasks(t *testing.T) {
 	require.Equal(t, store.UploadCompleted, got.Status)
 	require.Equal(t, []int{4, 2, 2, 2}, []int{got.RowsTotal, got.SuccessCount, got.ErrorCount, got.SkippedCount})
 	require.Len(t, result.Errors, 2)
-	_, err := bucket(t).Head(t.Context(), u.ObjectKey)
-	require.True(t, fault.Is(err, fault.NotFound), "the archive is deleted")
+	require.Eventually(t, func() bool { // after the end that people see
+		_, err := bucket(t).Head(t.Context(), u.ObjectKey)
+		return fault.Is(err, fault.NotFound)
+	}, 20*time.Second, 20*time.Millisecond, "the archive is deleted")
 
 	var out workflows.UploadResult
 	require.NoError(t, f.c.GetWorkflow(t.Context(), workflows.UploadRunID(u.ID.String()), "").Get(t.Context(), &out))

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -149,10 +150,12 @@ func TestTakingSomeReadsFewAfterAnOutage(t *testing.T) {
 	for range tasks / 128 {
 		take(store.UrgencyClaimed, 0)
 	}
-	b.exec(`VACUUM outbox`)
-	before = b.reads(one, "outbox")
-	take(store.UrgencyClaimed, 0)
-	require.Less(t, b.reads(one, "outbox")-before, int64(tasks/2))
+	require.Eventually(t, func() bool { // an autovacuum's snapshot may keep what is gone for a moment
+		b.exec(`VACUUM outbox`)
+		before = b.reads(one, "outbox")
+		take(store.UrgencyClaimed, 0)
+		return b.reads(one, "outbox")-before < tasks/2
+	}, 20*time.Second, 50*time.Millisecond)
 	var claims, handed int
 	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT count(*) FILTER (WHERE priority = $1), count(*) FILTER (WHERE priority = 0) FROM outbox`,
 		store.UrgencyClaimed).Scan(&claims, &handed))
