@@ -124,6 +124,17 @@ type lines struct {
 	done chan struct{}
 }
 
+// served is a client of a server in memory that is well, and answers as s does.
+func served(t *testing.T, s workflowservice.WorkflowServiceServer) client.Client {
+	t.Helper()
+	l, server := newLines(), grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(server, serving())
+	workflowservice.RegisterWorkflowServiceServer(server, s)
+	go func() { _ = server.Serve(l) }() // ends with Stop
+	t.Cleanup(server.Stop)
+	return dialed(t, l.dial)
+}
+
 func newLines() *lines { return &lines{made: make(chan net.Conn), done: make(chan struct{})} }
 
 func (l *lines) dial(ctx context.Context) (net.Conn, error) {

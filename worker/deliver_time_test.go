@@ -9,8 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/workflowservice/v1"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
@@ -43,13 +41,7 @@ func TestACallHasTheTimeThatItIsSaidToHave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newLines()
-				s := grpc.NewServer()
-				grpc_health_v1.RegisterHealthServer(s, serving())
-				workflowservice.RegisterWorkflowServiceServer(s, sluggish{takes: c.takes})
-				go func() { _ = s.Serve(l) }() // ends with Stop
-				t.Cleanup(s.Stop)
-				temporal := dialed(t, l.dial)
+				temporal := served(t, sluggish{takes: c.takes})
 				untilAnswered(temporal)
 				d := deliverer{runs: temporal, queue: "queue", signals: bucket(500)}
 				lane := uploadLane{runs: temporal, queue: "queue"}

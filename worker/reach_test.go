@@ -10,9 +10,7 @@ import (
 	"go.temporal.io/api/namespace/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 )
 
@@ -50,13 +48,7 @@ func TestATemporalWithoutOurNamespaceIsNotReached(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newLines()
-				s := grpc.NewServer()
-				grpc_health_v1.RegisterHealthServer(s, serving())
-				workflowservice.RegisterWorkflowServiceServer(s, c.is)
-				go func() { _ = s.Serve(l) }() // ends with Stop
-				t.Cleanup(s.Stop)
-				err := reachable(t.Context(), Deps{Client: dialed(t, l.dial), Namespace: "taskloom"})
+				err := reachable(t.Context(), Deps{Client: served(t, c.is), Namespace: "taskloom"})
 				if c.says == "" {
 					require.NoError(t, err)
 					return

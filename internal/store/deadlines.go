@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,21 +43,25 @@ func (s *Store) CheckDeadlines(ctx context.Context, taskID int64) (StepResult, e
 	return out, err
 }
 
+// overdueSQL finds tasks whose leases or time limits ran out longer than before ago, at
+// most limit of each queue and sort; and is what must hold of a node n besides. Each is
+// an expression of SQL.
+func overdueSQL(before, limit, and string) string {
+	return fmt.Sprintf(`SELECT l.task_id FROM pipelines p CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
+			CROSS JOIN LATERAL (SELECT n.task_id FROM task_nodes n WHERE n.pipeline_id = p.id AND n.kind = k.kind
+				AND n.status = 'claimed' AND n.lease_expires_at < now() - %[1]s::interval AND %[3]s
+				ORDER BY n.lease_expires_at LIMIT %[2]s) l
+		UNION (SELECT n.task_id FROM task_nodes n WHERE n.sla_at < now() - %[1]s::interval AND n.sla_at IS NOT NULL
+			AND n.status IN ('available', 'claimed') AND %[3]s ORDER BY n.sla_at LIMIT %[2]s)`, before, limit, and)
+}
+
 // endOverdue does so for tasks whose runs have not done it minutes after the time was
 // up, because they wait to be told of earlier events: while Temporal is away, what
 // somebody left would be served only when the queue holds nothing else. The runs hear
 // of it with what waits for them. Where nothing waits, ringLagging rings them.
 func (s *Store) endOverdue(ctx context.Context, limit int) error {
-	rows, _ := s.pool.Query(ctx, `SELECT l.task_id FROM pipelines p CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
-			CROSS JOIN LATERAL (SELECT n.task_id FROM task_nodes n WHERE n.pipeline_id = p.id AND n.kind = k.kind
-				AND n.status = 'claimed' AND n.lease_expires_at < now() - $1::interval
-				AND EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)
-				ORDER BY n.lease_expires_at LIMIT $2) l
-		UNION
-		(SELECT n.task_id FROM task_nodes n WHERE n.sla_at < now() - $1::interval AND n.sla_at IS NOT NULL
-			AND n.status IN ('available', 'claimed') AND EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)
-			ORDER BY n.sla_at LIMIT $2)
-		LIMIT $2`, deadlineBeforeRing, limit)
+	rows, _ := s.pool.Query(ctx, overdueSQL("$1", "$2", `EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)`)+` LIMIT $2`,
+		deadlineBeforeRing, limit)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return translate(err)

@@ -75,16 +75,7 @@ func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]i
 				AND (g.since < now() - $7::interval OR (SELECT count(*) FROM (SELECT FROM outbox o WHERE o.priority < $5
 					AND o.next_attempt_at < now() - $1::interval AND NOT (`+coveredSQL+`) LIMIT $6) b) < $6)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = g.task_id) ORDER BY g.since LIMIT $3)
-			UNION
-			SELECT l.task_id FROM pipelines p CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
-				CROSS JOIN LATERAL (SELECT n.task_id FROM task_nodes n WHERE n.pipeline_id = p.id AND n.kind = k.kind
-					AND n.status = 'claimed' AND n.lease_expires_at < now() - $2::interval AND n.task_id <> ALL($4)
-					AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)
-					ORDER BY n.lease_expires_at LIMIT $3) l
-			UNION
-			(SELECT n.task_id FROM task_nodes n WHERE n.sla_at < now() - $2::interval AND n.sla_at IS NOT NULL
-				AND n.status IN ('available', 'claimed') AND n.task_id <> ALL($4)
-				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id) ORDER BY n.sla_at LIMIT $3)
+			UNION `+overdueSQL("$2", "$3", `n.task_id <> ALL($4) AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)`)+`
 		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`,
 		lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyRung, outboxBehind, lagDespiteBacklog)
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
