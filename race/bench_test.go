@@ -70,7 +70,7 @@ func TestPollsBecomeRaces(t *testing.T) {
 	require.Equal(t, "a status and a list of 200 of 1000", got[0].Title)
 	text := tables(t, got...)
 	for _, line := range []string{
-		"| a status, 20 clients as fast as they can | 4,000/s (3,900..4,100) | 9,000/s (8,000..9,500) | 1.01 |",
+		"| a status, 20 clients as fast as they can | 4,000/s (3,900..4,100) | 9,000/s (8,000..9,500) | 1.0 % |",
 		"| p50 of a status at 100/s | 0.90 ms | 0.50 ms | – |",
 		"| p99 of a status at 100/s: CPU a poll, all processes | 0.90 ms | 0.60 ms | – |",
 		"| p99 of a status at 100/s: CPU a poll, API and Postgres | 0.50 ms | 0.20 ms | – |",
@@ -109,8 +109,8 @@ func TestIngestBecomesARace(t *testing.T) {
 	got := ingestResults(&report, "1", 1, "5x1KB")
 	text := tables(t, got)
 	for _, line := range []string{
-		"| 5 x 1 KB stored against a bare copy | 800 files/s (700..900) | 1,000 files/s (900..1,100) | – | 1.01 |",
-		"| 5 x 1 KB stored against the script | 800 files/s (700..900) | – | 400 files/s | 1.20 ! |",
+		"| 5 x 1 KB stored against a bare copy | 800 files/s (700..900) | 1,000 files/s (900..1,100) | – | 1.0 % |",
+		"| 5 x 1 KB stored against the script | 800 files/s (700..900) | – | 400 files/s | 20.0 % ! |",
 		"| 5 x 1 KB stored: CPU of all processes | 7 s | 5 s | – | – |",
 		"| 5 x 1 KB, killed in the middle: from the kill to the end | 3 s | – | 9 s | – |",
 		"against a bare copy: 0.80 of bare copy, aim ≥ 0.70: met.",
