@@ -15,7 +15,15 @@ import (
 // does, but goes on after a problem and knows its place. Keys must match
 // exactly; unknown and repeated ones are problems. Nothing (null) is the same
 // as an absent key.
-type decoder struct{ problems []fault.Problem }
+type decoder struct {
+	problems []fault.Problem
+	// lines are where in the document the problems are, beside them; 0 when
+	// unknown.
+	lines []int
+	// most bounds how many problems are kept, and room how many bytes the items
+	// of lists may take, which have taken some; 0 is no bound.
+	most, room, taken int
+}
 
 var (
 	rawType       = reflect.TypeFor[json.RawMessage]()
@@ -24,7 +32,11 @@ var (
 	unmarshalType = reflect.TypeFor[json.Unmarshaler]()
 )
 
-func (d *decoder) add(path, format string, args ...any) {
+func (d *decoder) add(path string, line int, format string, args ...any) {
+	if d.most > 0 && len(d.problems) >= d.most {
+		return
+	}
+	d.lines = append(d.lines, line)
 	d.problems = append(d.problems, fault.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -55,26 +67,38 @@ func (d *decoder) decode(path string, t tree, into reflect.Value) {
 
 // storable tells of texts that Postgres cannot hold.
 func (d *decoder) storable(path string, t tree) {
-	if !utf8.ValidString(t.text) || strings.ContainsRune(t.text, 0) {
-		d.add(path, "the text holds a NUL or broken character, which cannot be stored")
+	at := []byte(path)
+	d.storableAt(&at, t)
+}
+
+// storableAt has one path that it changes on its way, for there are many more
+// places than problems.
+func (d *decoder) storableAt(path *[]byte, t tree) {
+	if unstorable(t.text) {
+		d.add(string(*path), t.line, "the text holds a NUL or broken character, which cannot be stored")
 	}
+	here := len(*path)
 	for i, item := range t.items {
-		at := path + "[" + strconv.Itoa(i) + "]"
 		if t.kind == object {
-			at = join(path, t.keys[i])
-			if !utf8.ValidString(t.keys[i]) || strings.ContainsRune(t.keys[i], 0) {
-				d.add(at, "the key holds a NUL or broken character, which cannot be stored")
+			*path = appendKey(*path, t.keys[i])
+			if unstorable(t.keys[i]) {
+				d.add(string(*path), item.line, "the key holds a NUL or broken character, which cannot be stored")
 			}
+		} else {
+			*path = appendIndex(*path, i)
 		}
-		d.storable(at, item)
+		d.storableAt(path, item)
+		*path = (*path)[:here]
 	}
 }
+
+func unstorable(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }
 
 // custom lets a type read itself: a time span, an option written as a word.
 func (d *decoder) custom(path string, t tree, into reflect.Value) {
 	read := into.Addr().Interface().(json.Unmarshaler)
 	if err := read.UnmarshalJSON(t.appendJSON(nil)); err != nil {
-		d.add(path, "%s", err)
+		d.add(path, t.line, "%s", err)
 	}
 }
 
@@ -88,6 +112,11 @@ func (d *decoder) row(path string, t tree, into reflect.Value) {
 
 func (d *decoder) list(path string, t tree, into reflect.Value) {
 	if !d.expect(path, t, list) {
+		return
+	}
+	d.taken += len(t.items) * int(into.Type().Elem().Size())
+	if d.room > 0 && d.taken > d.room {
+		d.add(path, t.line, "the lists have too many items together")
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(t.items), len(t.items)))
@@ -105,19 +134,27 @@ func (d *decoder) object(path string, t tree, into reflect.Value) {
 	for i, key := range t.keys {
 		at, known := fields.index[key]
 		if !known {
-			d.add(join(path, key), "unknown key; known here: %s", strings.Join(fields.names, ", "))
+			d.add(join(path, key), t.items[i].line, "unknown key; known here: %s", strings.Join(fields.names, ", "))
 			continue
 		}
 		d.decode(join(path, key), t.items[i], into.Field(at))
 	}
 }
 
-// repeated tells of keys that are given more than once.
+// repeated tells of keys that are given more than once, and where they come
+// again.
 func (d *decoder) repeated(path string, t tree) {
-	times := make(map[string]int, len(t.keys))
+	lines := make(map[string]int, len(t.keys))
+	for i, key := range t.keys {
+		lines[key] = t.items[i].line
+	}
+	if len(lines) == len(t.keys) {
+		return
+	}
+	times := make(map[string]int, len(lines))
 	for _, key := range t.keys {
 		if times[key]++; times[key] == 2 {
-			d.add(join(path, key), "the key is given more than once")
+			d.add(join(path, key), lines[key], "the key is given more than once")
 		}
 	}
 }
@@ -126,7 +163,7 @@ func (d *decoder) scalar(path string, t tree, into reflect.Value) {
 	switch into.Kind() {
 	case reflect.String:
 		if into.Type() == secretType && t.kind != text {
-			d.add(path, "expected text; put it in quotes") // without repeating it
+			d.add(path, t.line, "expected text; put it in quotes") // without repeating it
 			return
 		}
 		if d.expect(path, t, text) {
@@ -140,7 +177,7 @@ func (d *decoder) scalar(path string, t tree, into reflect.Value) {
 		if d.expect(path, t, number) {
 			n, err := strconv.ParseInt(t.text, 10, into.Type().Bits())
 			if err != nil {
-				d.add(path, "expected a whole number, got %s", short(t.text))
+				d.add(path, t.line, "expected a whole number, got %s", short(t.text))
 			}
 			into.SetInt(n)
 		}
@@ -148,14 +185,14 @@ func (d *decoder) scalar(path string, t tree, into reflect.Value) {
 		if d.expect(path, t, number) {
 			f, err := strconv.ParseFloat(t.text, 64)
 			if err != nil {
-				d.add(path, "the number %s is out of range", short(t.text))
+				d.add(path, t.line, "the number %s is out of range", short(t.text))
 			}
 			into.SetFloat(f)
 		}
 	default:
 		// A type that a definition newly uses: read it as encoding/json does.
 		if err := json.Unmarshal(t.appendJSON(nil), into.Addr().Interface()); err != nil {
-			d.add(path, "%s", err)
+			d.add(path, t.line, "%s", err)
 		}
 	}
 }
@@ -166,11 +203,11 @@ func (d *decoder) expect(path string, t tree, want kind) bool {
 	}
 	switch {
 	case want == text && (t.kind == number || t.kind == boolean):
-		d.add(path, "expected text, got %s; put it in quotes", short(t.text))
+		d.add(path, t.line, "expected text, got %s; put it in quotes", short(t.text))
 	case t.kind == text:
-		d.add(path, "expected %s, got the text %q", want, short(t.text))
+		d.add(path, t.line, "expected %s, got the text %q", want, short(t.text))
 	default:
-		d.add(path, "expected %s, got %s", want, t.kind)
+		d.add(path, t.line, "expected %s, got %s", want, t.kind)
 	}
 	return false
 }
@@ -194,14 +231,21 @@ func fieldsOf(t reflect.Type) fields {
 	return f
 }
 
-func join(path, key string) string {
+func join(path, key string) string { return string(appendKey([]byte(path), key)) }
+
+func appendKey(path []byte, key string) []byte {
 	if key == "" || strings.ContainsAny(key, ".[]\" \n") {
 		key = short(strconv.Quote(key))
 	}
-	if path == "" {
-		return short(key)
+	if len(path) > 0 {
+		path = append(path, '.')
 	}
-	return path + "." + short(key)
+	return append(path, short(key)...)
+}
+
+func appendIndex(path []byte, i int) []byte {
+	path = strconv.AppendInt(append(path, '['), int64(i), 10)
+	return append(path, ']')
 }
 
 // short bounds what a message repeats of the document.

@@ -3,11 +3,20 @@ package apply
 import (
 	"fmt"
 	"reflect"
-	"slices"
-	"strconv"
 
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
+)
+
+// Limits of one definition with its aliases written out: a few lines of anybody
+// must not fill the memory. What could be saved is within all of them, for that
+// is at most pipeline.MaxDefinition bytes of JSON. A value takes two of them or
+// more, a text as many as it has, and an item of a list a 64th or more of what
+// it takes in memory.
+const (
+	maxDefinitionNodes = pipeline.MaxDefinition / 2
+	maxDefinitionText  = 2 * pipeline.MaxDefinition
+	maxDefinitionItems = 64 * pipeline.MaxDefinition
 )
 
 // ReadDefinition reads one pipeline from YAML or JSON: a definition by itself,
@@ -16,7 +25,7 @@ import (
 // fault.Validation, each problem with its line.
 func ReadDefinition(data []byte) (pipeline.Definition, error) {
 	var d pipeline.Definition
-	t, err := readTree(data)
+	t, err := readTree(data, maxDefinitionNodes)
 	if err != nil {
 		return d, err
 	}
@@ -24,18 +33,19 @@ func ReadDefinition(data []byte) (pipeline.Definition, error) {
 	if err != nil {
 		return d, err
 	}
-	dec := decoder{}
+	if n := at.textSize(); n > maxDefinitionText {
+		return d, unreadable("the definition has %d bytes of text, aliases written out; at most %d are allowed", n, maxDefinitionText)
+	}
+	dec := decoder{most: maxShown, room: maxDefinitionItems}
 	dec.storable(path, at)
 	dec.decode(path, at, reflect.ValueOf(&d).Elem())
 	if len(dec.problems) == 0 {
 		return d, nil
 	}
-	lines := map[string]int{}
-	at.lines(path, lines)
-	problems := dec.problems[:min(len(dec.problems), maxShown)]
-	for i, p := range problems {
-		if line := lines[p.Path]; line > 0 {
-			problems[i].Message = fmt.Sprintf("line %d: %s", line, p.Message)
+	problems := dec.problems
+	for i, line := range dec.lines {
+		if line > 0 {
+			problems[i].Message = fmt.Sprintf("line %d: %s", line, problems[i].Message)
 		}
 	}
 	first := problems[0]
@@ -85,22 +95,4 @@ func (t tree) list(key string) []tree {
 		return v.items
 	}
 	return nil
-}
-
-// lines notes the line of everything in the tree, by its path.
-func (t tree) lines(path string, into map[string]int) {
-	if _, known := into[path]; !known {
-		into[path] = t.line
-	}
-	for i, item := range t.items {
-		at := path + "[" + strconv.Itoa(i) + "]"
-		if t.kind == object {
-			at = join(path, t.keys[i])
-			// Of a repeated key the place is where it comes again.
-			if slices.Contains(t.keys[:i], t.keys[i]) {
-				delete(into, at)
-			}
-		}
-		item.lines(at, into)
-	}
 }

@@ -20,14 +20,14 @@ const (
 // Read reads a document in YAML or JSON. One that is neither is an error;
 // whatever else is wrong with it is told by Document.Problems.
 func Read(data []byte) (Document, error) {
-	t, err := readTree(data)
+	t, err := readTree(data, maxNodes)
 	if err != nil {
 		return Document{}, err
 	}
 	var d Document
 	dec := decoder{}
 	if t.kind == null {
-		dec.add("organizations", "the document is empty; it needs organizations")
+		dec.add("organizations", t.line, "the document is empty; it needs organizations")
 	} else {
 		dec.storable("", t)
 		dec.decode("", t, reflect.ValueOf(&d).Elem())
@@ -36,8 +36,8 @@ func Read(data []byte) (Document, error) {
 	return d, nil
 }
 
-// readTree reads a document of either syntax.
-func readTree(data []byte) (t tree, err error) {
+// readTree reads a document of either syntax with at most so many nodes.
+func readTree(data []byte, most int) (t tree, err error) {
 	if len(data) > MaxBytes {
 		return t, unreadable("the document has %d bytes; at most %d are allowed", len(data), MaxBytes)
 	}
@@ -47,13 +47,13 @@ func readTree(data []byte) (t tree, err error) {
 	if json.Valid(data) {
 		t, err = readJSON(data)
 	} else {
-		t, err = readYAML(data)
+		t, err = readYAML(data, most)
 	}
 	if err != nil {
 		return t, err
 	}
-	if t.size > maxNodes {
-		return t, unreadable("the document holds more than %d values, aliases written out", maxNodes)
+	if t.size > most {
+		return t, tooMany(most)
 	}
 	return t, nil
 }
@@ -136,6 +136,10 @@ func (r *jsonReader) items(open json.Delim, depth int) (tree, error) {
 		return tree{}, unreadable("the document cannot be read: %s", err)
 	}
 	return t, nil
+}
+
+func tooMany(most int) error {
+	return unreadable("the document holds more than %d values, merges and aliases written out", most)
 }
 
 func tooDeep() error {

@@ -90,6 +90,18 @@ func appendText(b []byte, s string) []byte {
 	return append(b, quoted...)
 }
 
+// textSize is how many bytes the texts and keys have, aliases written out.
+func (t tree) textSize() int {
+	n := len(t.text)
+	for _, key := range t.keys {
+		n += len(key)
+	}
+	for _, item := range t.items {
+		n += item.textSize()
+	}
+	return n
+}
+
 // get returns the value of a key.
 func (t tree) get(key string) (tree, bool) {
 	for i, k := range t.keys {

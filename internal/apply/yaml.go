@@ -15,8 +15,9 @@ import (
 )
 
 // readYAML turns a YAML document into a tree. Anchors, aliases and merge keys
-// work; tags are ignored save for those that make text of a scalar.
-func readYAML(data []byte) (t tree, err error) {
+// work; tags are ignored save for those that make text of a scalar. It holds at
+// most so many nodes.
+func readYAML(data []byte, most int) (t tree, err error) {
 	if nests(data) {
 		return tree{}, tooDeep()
 	}
@@ -40,7 +41,7 @@ func readYAML(data []byte) (t tree, err error) {
 		}
 		body = doc.Body
 	}
-	r := yamlReader{anchors: map[string]tree{}}
+	r := yamlReader{anchors: map[string]tree{}, most: most}
 	return r.value(body, 1)
 }
 
@@ -77,7 +78,12 @@ func syntax(err error) error {
 	return unreadable("the document is no YAML: %s", err)
 }
 
-type yamlReader struct{ anchors map[string]tree }
+type yamlReader struct {
+	anchors map[string]tree
+	// most is how many nodes the document may hold, merged how many its merges
+	// looked at: that takes time even where they add nothing.
+	most, merged int
+}
 
 // value reads a node with its line.
 func (r *yamlReader) value(n ast.Node, depth int) (tree, error) {
@@ -143,7 +149,7 @@ func (r *yamlReader) list(n *ast.SequenceNode, depth int) (tree, error) {
 		t.items = append(t.items, item)
 		t.size += item.size
 	}
-	return t, limit(t)
+	return t, r.limit(t)
 }
 
 func (r *yamlReader) object(values []*ast.MappingValueNode, depth int) (tree, error) {
@@ -165,19 +171,38 @@ func (r *yamlReader) object(values []*ast.MappingValueNode, depth int) (tree, er
 		t.keys, t.items = append(t.keys, key), append(t.items, item)
 		t.size += item.size
 	}
-	for _, m := range merged {
-		if err := t.merge(m); err != nil {
-			return tree{}, err
-		}
+	if err := r.merge(&t, merged); err != nil {
+		return tree{}, err
 	}
-	return t, limit(t)
+	return t, r.limit(t)
 }
 
-// merge adds what another object, or a list of objects, has and t has not.
-func (t *tree) merge(other tree) error {
+// merge adds what the values of merge keys have and t has not.
+func (r *yamlReader) merge(t *tree, values []tree) error {
+	if len(values) == 0 {
+		return nil
+	}
+	has := make(map[string]bool, len(t.keys))
+	for _, key := range t.keys {
+		has[key] = true
+	}
+	for _, v := range values {
+		if r.merged += v.size; r.merged > r.most {
+			return tooMany(r.most)
+		}
+		if err := t.merge(v, has); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge adds what another object, or a list of objects, has and t has not. has
+// are the keys of t.
+func (t *tree) merge(other tree, has map[string]bool) error {
 	if other.kind == list {
 		for _, o := range other.items {
-			if err := t.merge(o); err != nil {
+			if err := t.merge(o, has); err != nil {
 				return err
 			}
 		}
@@ -187,7 +212,8 @@ func (t *tree) merge(other tree) error {
 		return unreadable("a merge key (<<) takes an object, not %s", other.kind)
 	}
 	for i, key := range other.keys {
-		if _, has := t.get(key); !has {
+		if !has[key] {
+			has[key] = true
 			t.keys, t.items = append(t.keys, key), append(t.items, other.items[i])
 			t.size += other.items[i].size
 		}
@@ -240,9 +266,9 @@ func isJSONNumber(s string) bool {
 }
 
 // limit stops before aliases of aliases grow beyond what may be written out.
-func limit(t tree) error {
-	if t.size > maxNodes {
-		return unreadable("the document holds more than %d values, aliases written out", maxNodes)
+func (r *yamlReader) limit(t tree) error {
+	if t.size > r.most {
+		return tooMany(r.most)
 	}
 	return nil
 }
