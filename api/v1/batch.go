@@ -31,9 +31,10 @@ type createItem struct {
 // that item. Values stay slices of the body: 32 MB are in memory once.
 //
 // A key that `fields`, or an object inside a value, has twice is a problem of
-// the item: taking the last one would drop what somebody meant.
-func decodeBatch(body []byte) ([]seeding.Item, error) {
-	b := batch{}
+// the item: taking the last one would drop what somebody meant. known are the
+// names that a field may have.
+func decodeBatch(body []byte, known func(name string) bool) ([]seeding.Item, error) {
+	b := batch{known: known}
 	b.object("the body", body, property{name: "tasks", required: true, read: b.readTasks})
 	if b.err != nil {
 		return nil, fault.New(fault.Validation, "%s", b.err)
@@ -43,6 +44,7 @@ func decodeBatch(body []byte) ([]seeding.Item, error) {
 
 // batch is one body under way; it ends at the first error.
 type batch struct {
+	known func(name string) bool
 	items []seeding.Item
 	// size is file_size_bytes of an upload; nil when it is not given.
 	size *int64
@@ -121,7 +123,7 @@ func (b *batch) readItem(value []byte) bool {
 		if wirejson.Shape(fields) != '{' {
 			return b.fail("tasks[%d].fields must be an object, got %s", i, wirejson.Describe(fields))
 		}
-		b.items = append(b.items, readFields(fields))
+		b.items = append(b.items, readFields(fields, b.known))
 		return true
 	}})
 }
@@ -130,27 +132,53 @@ func (b *batch) readItem(value []byte) bool {
 // can have fields: 32 MB of made-up names would take minutes to tell one by one.
 const maxNames = 5000
 
-func readFields(fields []byte) seeding.Item {
+// maxKept is how many problems, and how many names that no field has, are kept of
+// one item: as many as an answer lists. 32 MB of either would become twenty times
+// as much.
+const maxKept = 20
+
+func readFields(fields []byte, known func(name string) bool) seeding.Item {
 	item := seeding.Item{Fields: form.Values{}}
-	read := 0
+	read, unknown := 0, 0
 	wirejson.Members(fields, func(name string, value []byte) bool {
 		if read++; read > maxNames {
-			item.Problems = append(item.Problems, form.Problem{Message: fmt.Sprintf("fields has more than %d names; the rest was not read", maxNames)})
 			return false
 		}
 		if _, twice := item.Fields[name]; twice {
-			item.Problems = append(item.Problems, form.Problem{
-				Field: name, Message: fmt.Sprintf("field %s is given more than once", edge.Quote(name)),
-			})
+			keep(&item, name, "field %s is given more than once", name)
 			return true
 		}
+		if !known(name) {
+			if unknown++; unknown > maxKept {
+				return true
+			}
+		}
 		if key, twice := wirejson.Duplicate(value); twice {
-			item.Problems = append(item.Problems, form.Problem{
-				Field: name, Message: fmt.Sprintf("the value has the key %s twice in one object", edge.Quote(key)),
-			})
+			keep(&item, name, "the value has the key %s twice in one object", key)
 		}
 		item.Fields[name] = json.RawMessage(value)
 		return true
 	})
+	if more := unknown - maxKept; more > 0 {
+		// The check of the names that are kept tells of these only.
+		noun := "more names"
+		if more == 1 {
+			noun = "more name"
+		}
+		item.Problems = append(item.Problems, form.Problem{Message: fmt.Sprintf("%d %s that cannot be given", more, noun)})
+	}
+	if read > maxNames {
+		item.Problems = append(item.Problems, form.Problem{Message: fmt.Sprintf("fields has more than %d names; the rest was not read", maxNames)})
+	}
 	return item
+}
+
+// keep adds a problem to an item, or counts it when there are enough; message
+// has one place, for a name of the caller's.
+func keep(item *seeding.Item, field, message, name string) {
+	if len(item.Problems) == maxKept {
+		item.More++
+		return
+	}
+	item.Problems = append(item.Problems, form.Problem{Field: field, Message: fmt.Sprintf(message, edge.Quote(name))})
 }

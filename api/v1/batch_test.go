@@ -12,12 +12,16 @@ import (
 
 	"github.com/taskloom/taskloom/api/internal/wirejson"
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
 )
+
+// anyName lets all names pass for those of fields.
+func anyName(string) bool { return true }
 
 func TestDecodeBatchSharesTheBody(t *testing.T) {
 	t.Parallel()
 	body := []byte(`{"tasks": [{"fields": {"a": "one", "b": [1, 2]}}, {"fields": {}}]}`)
-	items, err := decodeBatch(body)
+	items, err := decodeBatch(body, anyName)
 	require.NoError(t, err)
 	require.Len(t, items, 2)
 	require.Equal(t, `"one"`, string(items[0].Fields["a"]))
@@ -39,7 +43,7 @@ func TestDecodeBatchNamesThePlace(t *testing.T) {
 		`{"tasks": []}`:                              `tasks must have 1 to 5000 items, got none`,
 		`{"tasks": "all"}`:                           `tasks must be an array, got a text`,
 	} {
-		_, err := decodeBatch([]byte(body))
+		_, err := decodeBatch([]byte(body), anyName)
 		require.True(t, fault.Is(err, fault.Validation))
 		require.ErrorContains(t, err, want)
 	}
@@ -47,16 +51,71 @@ func TestDecodeBatchNamesThePlace(t *testing.T) {
 
 func TestDecodeBatchReadsNoMoreNamesThanThereCanBe(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{`"%d":1,`, `"a":1,%.0d`} {
+	for _, name := range []string{`"%d":1,`, `"a":%d,`} {
 		var b strings.Builder
 		for i := range 4 * maxNames {
 			fmt.Fprintf(&b, name, i)
 		}
-		items, err := decodeBatch([]byte(`{"tasks":[{"fields":{` + b.String() + `"z":1}}]}`))
+		items, err := decodeBatch([]byte(`{"tasks":[{"fields":{`+b.String()+`"z":1}}]}`), anyName)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(items[0].Fields), maxNames)
 		require.LessOrEqual(t, len(items[0].Problems), maxNames)
 		require.Contains(t, items[0].Problems[len(items[0].Problems)-1].Message, "more than 5000 names")
+	}
+}
+
+// However often names come again, and however many are made up, few are kept of
+// each item; all of them are counted.
+func TestDecodeBatchKeepsFewProblems(t *testing.T) {
+	t.Parallel()
+	const names = 100
+	known := func(name string) bool { return name == "a" }
+	for kind, name := range map[string]string{"repeated": `"a":%d,`, "made up": `"n%d":1,`, "keys twice": `"n%d":{"k":1,"k":2},`} {
+		var b strings.Builder
+		for i := range names {
+			fmt.Fprintf(&b, name, i)
+		}
+		item := `{"fields":{` + strings.TrimSuffix(b.String(), ",") + `}}`
+		items, err := decodeBatch([]byte(`{"tasks":[`+strings.Repeat(item+",", maxTasks-1)+item+`]}`), known)
+		require.NoError(t, err)
+		require.Len(t, items, maxTasks)
+		problems := 0
+		for _, item := range items {
+			problems += len(item.Problems)
+			require.LessOrEqual(t, len(item.Fields), maxKept, kind)
+		}
+		require.LessOrEqual(t, problems, maxTasks*(maxKept+2), kind)
+		last := items[maxTasks-1]
+		switch kind {
+		case "repeated":
+			require.Len(t, last.Problems, maxKept)
+			require.Equal(t, names-1, len(last.Problems)+last.More)
+			require.Equal(t, form.Problem{Field: "a", Message: `field "a" is given more than once`}, last.Problems[maxKept-1])
+		case "made up":
+			require.Equal(t, []form.Problem{{Message: "80 more names that cannot be given"}}, last.Problems)
+		default:
+			require.Len(t, last.Problems, maxKept+1)
+			require.Equal(t, `the value has the key "k" twice in one object`, last.Problems[0].Message)
+		}
+	}
+}
+
+// What an answer says of names that no field has does not depend on who counts
+// them.
+func TestMadeUpNamesAreToldAsBefore(t *testing.T) {
+	t.Parallel()
+	seed := form.New([]form.Field{{Name: "a", Type: form.ShortText, Input: form.Seeded}})
+	for _, names := range []int{1, maxKept, maxKept + 1, maxKept + 2} {
+		var b strings.Builder
+		for i := range names {
+			fmt.Fprintf(&b, `"n%02d":1,`, i)
+		}
+		body := []byte(`{"tasks":[{"fields":{` + b.String() + `"a":"x"}}]}`)
+		all, err := decodeBatch(body, anyName)
+		require.NoError(t, err)
+		few, err := decodeBatch(body, seed.Seeds)
+		require.NoError(t, err)
+		require.ElementsMatch(t, seed.CheckSeed(all[0].Fields), append(few[0].Problems, seed.CheckSeed(few[0].Fields)...))
 	}
 }
 
@@ -75,7 +134,7 @@ func FuzzCreateBody(f *testing.F) {
 			return
 		}
 		require.True(t, utf8.Valid(body))
-		items, err := decodeBatch(body)
+		items, err := decodeBatch(body, anyName)
 		if err != nil {
 			require.True(t, fault.Is(err, fault.Validation))
 			return
@@ -114,7 +173,7 @@ func BenchmarkDecodeBatch(b *testing.B) {
 		if err := wirejson.Check(body); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := decodeBatch(body); err != nil {
+		if _, err := decodeBatch(body, anyName); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -120,7 +120,7 @@ func (a *api) create(ctx context.Context, p store.PipelineRow, body []byte, key 
 		if err != nil {
 			return nil, err
 		}
-		items, err := decodeBatch(body)
+		items, err := decodeBatch(body, version.Seed.Seeds)
 		if err != nil {
 			return nil, err
 		}

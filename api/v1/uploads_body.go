@@ -28,12 +28,12 @@ type uploadBody struct {
 }
 
 // decodeUpload reads the body of an init. Both properties may be absent or
-// null, and so may the whole body.
-func decodeUpload(body []byte) (uploadBody, error) {
+// null, and so may the whole body. known is as for decodeBatch.
+func decodeUpload(body []byte, known func(name string) bool) (uploadBody, error) {
 	if len(body) == 0 {
 		return uploadBody{}, nil
 	}
-	b := batch{}
+	b := batch{known: known}
 	b.object("the body", body,
 		property{name: "tasks", read: func(value []byte) bool { return isNull(value) || b.readTasks(value) }},
 		property{name: "file_size_bytes", read: func(value []byte) bool { return isNull(value) || b.readSize(value) }},

@@ -98,7 +98,7 @@ func (a *api) acceptUpload(ctx context.Context, p store.PipelineRow, body []byte
 	if err != nil {
 		return nil, err
 	}
-	asked, err := decodeUpload(body)
+	asked, err := decodeUpload(body, version.Seed.Seeds)
 	if err != nil {
 		return nil, err
 	}

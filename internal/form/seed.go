@@ -42,11 +42,17 @@ func (f *Form) CheckSeed(values Values) []Problem {
 	return problems
 }
 
+// Seeds reports whether a name is that of a seeded field: one that may be given when a task is created.
+func (f *Form) Seeds(name string) bool {
+	i, ok := f.index[name]
+	return ok && f.fields[i].Input == Seeded
+}
+
 // notSeeded reports the names that are no seeded field.
 func (f *Form) notSeeded(values Values) []Problem {
 	var names []string
 	for name := range values {
-		if i, ok := f.index[name]; !ok || f.fields[i].Input != Seeded {
+		if !f.Seeds(name) {
 			names = append(names, name)
 		}
 	}

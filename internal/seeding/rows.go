@@ -28,6 +28,8 @@ type Item struct {
 	// Problems are those that the reader of the batch saw, such as a key that
 	// is there twice.
 	Problems []form.Problem
+	// More is how many others it saw and only counted.
+	More int
 }
 
 // Row is an item that can become a task.
@@ -56,7 +58,7 @@ func Rows(p *pipeline.Pipeline, items []Item) ([]Row, []ItemError) {
 	for i, item := range items {
 		problems := slices.Concat(item.Problems, p.Seed.CheckSeed(item.Fields))
 		if len(problems) > 0 {
-			errs = append(errs, itemErrors(i, problems)...)
+			errs = append(errs, itemErrors(i, problems, item.More)...)
 			continue
 		}
 		state, err := s.start(item.Fields)
@@ -77,14 +79,14 @@ func noRoute(err error) string {
 }
 
 // itemErrors orders the problems of one item by field name; what concerns the
-// item as a whole has none and comes first.
-func itemErrors(index int, problems []form.Problem) []ItemError {
+// item as a whole has none and comes first. more is how many others there were.
+func itemErrors(index int, problems []form.Problem, more int) []ItemError {
 	slices.SortStableFunc(problems, func(a, b form.Problem) int { return cmp.Compare(a.Field, b.Field) })
 	var out []ItemError
-	if more := len(problems) - maxErrors; more > 0 {
+	if all := len(problems) + more; all > maxErrors {
 		out = append(out, ItemError{Index: index, Message: fmt.Sprintf(
-			"has %d problems, of which the first %d are listed", len(problems), maxErrors)})
-		problems = problems[:maxErrors]
+			"has %d problems, of which the first %d are listed", all, maxErrors)})
+		problems = problems[:min(len(problems), maxErrors)]
 	}
 	for _, p := range problems {
 		message := p.Message

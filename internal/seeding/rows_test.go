@@ -129,6 +129,10 @@ func TestAnItemReportsABoundedNumberOfErrors(t *testing.T) {
 	require.Len(t, errs, 21)
 	require.Empty(t, errs[0].FieldName)
 	require.Contains(t, errs[0].Message, "1000")
+
+	bad.Problems, bad.More = bad.Problems[:20], 980
+	_, counted := seeding.Rows(compiled(t), []seeding.Item{bad})
+	require.Equal(t, errs, counted, "those that were only counted are in the number")
 }
 
 func TestFieldNamesCanBeAnsweredAndStored(t *testing.T) {

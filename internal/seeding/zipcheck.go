@@ -52,7 +52,7 @@ func (c *preCheck) item(i int, item Item) []ItemError {
 		return slices.ContainsFunc(problems, func(own form.Problem) bool { return own.Field == p.Field })
 	})
 	if problems = slices.Concat(item.Problems, problems, seed); len(problems) > 0 {
-		return itemErrors(i, problems)
+		return itemErrors(i, problems, item.More)
 	}
 	if _, err := c.starter.start(fields); err != nil && (c.routed || !errors.Is(err, pipeline.ErrNoEntry)) {
 		return []ItemError{{Index: i, Message: noRoute(err)}}
