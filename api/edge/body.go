@@ -39,10 +39,15 @@ func (b Body) Close() {
 // together.
 type Reader struct {
 	budget *budget
+	// arrival is how long a body may take, rest how long what is left of one that
+	// was refused.
+	arrival, rest time.Duration
 }
 
 // NewReader makes a Reader.
-func NewReader() *Reader { return &Reader{budget: newBudget()} }
+func NewReader() *Reader {
+	return &Reader{budget: newBudget(), arrival: bodyTimeout, rest: discardTime}
+}
 
 // Read reads the body of a request: at most limit bytes, JSON by content type,
 // UTF-8 and well-formed. Errors are faults.
@@ -58,11 +63,11 @@ func (rd *Reader) read(w http.ResponseWriter, r *http.Request, limit int64, chec
 	inside := ex.inside
 	ex.Leave() // before anything of the body is read, also of one that is refused
 	if r.ContentLength > limit {
-		discard(w, r, limit)
+		rd.discard(w, r, limit)
 		return Body{}, tooLarge(limit)
 	}
 	ticket := rd.budget.open(ex.owner)
-	data, err := readAll(w, r, limit, ticket)
+	data, err := rd.readInTime(w, r, limit, ticket)
 	if err == nil && inside {
 		err = ex.enterWith(r.Context(), len(data))
 	}
@@ -91,11 +96,11 @@ const (
 // discard reads on after a body was refused, within bounds: a client that
 // sends all of it before it looks for the answer would meet a broken
 // connection instead of the 413. One that waits to be asked is not asked.
-func discard(w http.ResponseWriter, r *http.Request, limit int64) {
+func (rd *Reader) discard(w http.ResponseWriter, r *http.Request, limit int64) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
-	_ = huma.SetReadDeadline(w, time.Now().Add(discardTime))  // not every test's writer has deadlines
+	_ = huma.SetReadDeadline(w, time.Now().Add(rd.rest))      // not every test's writer has deadlines
 	_, _ = io.CopyN(io.Discard, r.Body, 2*limit+discardBytes) // what does not come is not missed
 }
 
@@ -132,11 +137,24 @@ func UnsupportedMedia(format string, args ...any) error {
 	return withStatus(http.StatusUnsupportedMediaType, fault.New(fault.InvalidRequest, format, args...))
 }
 
+// readInTime reads a body with a deadline. One that came whole leaves none, so
+// that the operation may take longer. After an error one stays: net/http reads
+// what is left of a body before it sends the answer, and would wait for ever for
+// somebody who sends no more.
+func (rd *Reader) readInTime(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket) ([]byte, error) {
+	_ = huma.SetReadDeadline(w, time.Now().Add(rd.arrival)) // not every test's writer has deadlines
+	data, err := rd.readAll(w, r, limit, ticket)
+	var deadline time.Time
+	if err != nil {
+		deadline = time.Now().Add(rd.rest)
+	}
+	_ = huma.SetReadDeadline(w, deadline)
+	return data, err
+}
+
 // readAll reads into one buffer that grows with what arrives, and takes the
 // bytes beyond the first few from the budget.
-func readAll(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket) ([]byte, error) {
-	_ = huma.SetReadDeadline(w, time.Now().Add(bodyTimeout)) // not every test's writer has deadlines
-	defer func() { _ = huma.SetReadDeadline(w, time.Time{}) }()
+func (rd *Reader) readAll(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket) ([]byte, error) {
 	body := http.MaxBytesReader(w, r.Body, limit)
 	var data []byte
 	for {
@@ -146,7 +164,7 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket
 		data = data[:len(data)+n]
 		if beyond > 0 {
 			if err := ticket.take(r.Context(), int64(min(n, beyond))); err != nil {
-				discard(w, r, limit) // or its sender sees a broken connection, not the 503
+				rd.discard(w, r, limit) // or its sender sees a broken connection, not the 503
 				return nil, err
 			}
 		}
@@ -154,7 +172,7 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket
 			return data, nil
 		}
 		if err != nil {
-			return nil, broken(w, r, limit, err)
+			return nil, rd.broken(w, r, limit, err)
 		}
 	}
 }
@@ -176,11 +194,11 @@ func grow(data []byte, announced int64) []byte {
 }
 
 // broken tells why a body did not arrive.
-func broken(w http.ResponseWriter, r *http.Request, limit int64, err error) error {
+func (rd *Reader) broken(w http.ResponseWriter, r *http.Request, limit int64, err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		discard(w, r, limit)
+		rd.discard(w, r, limit)
 		return tooLarge(limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), r.Context().Err() != nil:
 		return fault.New(fault.InvalidRequest, "the connection ended before the body was complete")

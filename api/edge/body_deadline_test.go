@@ -1,8 +1,11 @@
 package edge
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -74,5 +77,39 @@ func TestAnOperationMayTakeLongerThanItsBody(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, http.StatusNoContent, res.StatusCode, "%s %s", q.method, q.path)
+	}
+}
+
+// TestABodyThatStopsIsAnsweredAndCutOff: who announces more than they send gets
+// the error, and holds the connection no longer.
+func TestABodyThatStopsIsAnsweredAndCutOff(t *testing.T) {
+	t.Parallel()
+	rd := NewReader()
+	rd.arrival, rd.rest = 50*time.Millisecond, 50*time.Millisecond
+	server := httptest.NewServer(Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := rd.Read(w, r, 1000)
+		WriteError(w, r, err)
+	})))
+	t.Cleanup(server.Close)
+	for name, sent := range map[string]string{
+		"announced": "Content-Length: 100\r\n\r\n{",
+		"chunked":   "Transfer-Encoding: chunked\r\n\r\n5\r\n{",
+	} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		require.NoError(t, err)
+		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+		_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: taskloom.test\r\nContent-Type: application/json\r\n"+sent)
+		require.NoError(t, err, name)
+		received := bufio.NewReader(conn)
+		res, err := http.ReadResponse(received, nil)
+		require.NoError(t, err, name)
+		require.Equal(t, http.StatusBadRequest, res.StatusCode, name)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err, name)
+		require.Contains(t, string(body), "invalid_request", name)
+		require.NoError(t, res.Body.Close())
+		_, err = received.ReadByte()
+		require.ErrorIs(t, err, io.EOF, "%s: the connection is closed", name)
+		require.NoError(t, conn.Close())
 	}
 }
