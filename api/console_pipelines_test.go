@@ -50,6 +50,32 @@ func TestADraftIsCheckedAgainstWhatIsLive(t *testing.T) {
 	require.InDelta(t, 1, detail["revision"], 0, "checking saves nothing")
 }
 
+// What does not fit is told in the words of JSON: the types that hold it are
+// nobody's business outside.
+func TestWhatDoesNotFitIsToldWithoutGo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.login(t, "manager1")
+	const whole = "expected a whole number from -9223372036854775808 to 9223372036854775807 in digits, got "
+	draft, pipelines, bulk := b.pipeline("/draft"), fmt.Sprintf("/projects/%d/pipelines", b.ProjectID), b.pipeline("/tasks/bulk")
+	for _, c := range []struct{ method, path, body, want string }{
+		{http.MethodPut, draft, `{"definition": {}, "revision": 1e30}`, "revision: " + whole + "1e30"},
+		{http.MethodPut, draft, `{"definition": {}, "revision": 1.0}`, "revision: " + whole + "1.0"},
+		{http.MethodPut, draft, `{"definition": {"nodes": 7}, "revision": 1}`, "nodes: expected an array, got a number"},
+		{http.MethodPost, pipelines, `{"definition": {"nodes": 7}}`, "nodes: expected an array, got a number"},
+		{http.MethodPost, pipelines, `{"definition": {"colour": 7}}`, `unknown field "colour"`},
+		{http.MethodPost, bulk, `{"action": "hold", "task_ids": [9223372036854775808]}`, "task_ids: " + whole + "9223372036854775808"},
+	} {
+		a := p.refused(t, 422, "validation_error", c.method, c.path, c.body)
+		require.Contains(t, a.message(), c.want)
+		for _, internal := range []string{"Go ", "json:", "pipeline."} {
+			require.NotContains(t, string(a.Raw), internal)
+		}
+	}
+	problems := p.ok(t, 200, http.MethodPost, b.pipeline("/check"), `{"definition": {"nodes": 7}}`)["problems"].([]any)
+	require.Equal(t, "nodes: expected an array, got a number", problems[0].(map[string]any)["message"])
+}
+
 func TestABuilderSavesLayoutsAndHearsWhoWasFaster(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

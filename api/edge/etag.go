@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/taskloom/taskloom/internal/fault"
 )
 
 // Encoded is a body that was encoded for its entity tag, and is sent as it is.
@@ -47,7 +50,7 @@ func ETag(doc []byte) string {
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
-// jsonFormat is that of all answers.
+// jsonFormat is that of all answers, and of the bodies that huma decodes.
 var jsonFormat = huma.Format{
 	Marshal: func(w io.Writer, body any) error {
 		if e, ok := body.(Encoded); ok && e.Encoding() != nil {
@@ -56,7 +59,12 @@ var jsonFormat = huma.Format{
 		}
 		return huma.DefaultJSONFormat.Marshal(w, body)
 	},
-	Unmarshal: huma.DefaultJSONFormat.Unmarshal,
+	Unmarshal: func(doc []byte, into any) error {
+		if err := huma.DefaultJSONFormat.Unmarshal(doc, into); err != nil {
+			return errors.New(fault.JSON(err)) // huma shows it to the caller
+		}
+		return nil
+	},
 }
 
 // Matches reports whether an If-None-Match header names the tag, by the weak

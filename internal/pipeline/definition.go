@@ -13,6 +13,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/form"
 )
 
@@ -173,7 +174,7 @@ func Parse(doc []byte) (Definition, error) {
 	dec.DisallowUnknownFields()
 	var d Definition
 	if err := dec.Decode(&d); err != nil {
-		return Definition{}, err
+		return Definition{}, errors.New(fault.JSON(err)) // callers pass it on
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Definition{}, errors.New("the definition is followed by more data")

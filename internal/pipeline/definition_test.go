@@ -35,6 +35,22 @@ func TestParse(t *testing.T) {
 	require.ErrorContains(t, err, `"soon" is no time span; write it as "30m" or "2h"`)
 }
 
+func TestParseSaysWhatDoesNotFitWithoutGo(t *testing.T) {
+	t.Parallel()
+	for doc, want := range map[string]string{
+		`{"nodes":7}`:                         "nodes: expected an array, got a number",
+		`[]`:                                  "expected an object, got an array",
+		`{"nodes":[{"max_rework":1.5}]}`:      "nodes.max_rework: expected a whole number from -9223372036854775808 to 9223372036854775807 in digits, got 1.5",
+		`{"nodes":[{"fields":[{"type":1}]}]}`: "nodes.fields.type: expected a text, got a number",
+		`{"nodes":[{"fields":[{"options":[{"value":7}]}]}]}`:  "an option: value: expected a text, got a number",
+		`{"nodes":[{"fields":[{"options":[{"colour":7}]}]}]}`: `an option: unknown field "colour"`,
+		`{"color":"red"}`: `unknown field "color"`,
+	} {
+		_, err := pipeline.Parse([]byte(doc))
+		require.EqualError(t, err, want)
+	}
+}
+
 func TestADefinitionSurvivesJSON(t *testing.T) {
 	t.Parallel()
 	d := sound()
