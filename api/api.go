@@ -87,7 +87,7 @@ func New(d Deps) *API {
 	bodies, cursors := edge.NewReader(), cursor.New(d.SecretKey)
 	r := chi.NewRouter()
 	observer, gate := edge.NewObserver(d.Logger, d.Now, d.Metrics), edge.NewGate(d.InFlight, console.Prefix, d.Now, d.Metrics)
-	r.Use(edge.Identify, observer.Middleware, edge.Harden(strings.HasPrefix(d.PublicURL, "https://")), middleware.GetHead)
+	r.Use(edge.Identify, observer.Middleware, edge.Harden(strings.HasPrefix(d.PublicURL, "https://")), edge.AnyMethod, middleware.GetHead)
 	r.NotFound(edge.NotFound)
 	r.MethodNotAllowed(edge.MethodNotAllowed(r))
 	r.Get("/healthz", healthy)

@@ -180,6 +180,29 @@ func TestSpec8_ABucketForEachAddress(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/healthz", nil).Status, "probes are not limited")
 }
 
+// A method that the router does not know is limited as well, and meets all else
+// that stands before the path; the log has it as it came.
+func TestSpec8_UnknownMethodsAreLimited(t *testing.T) {
+	t.Parallel()
+	b := limited(t, minutely(100, 2, 100))
+	for i := range 2 {
+		a := b.keyless(t, "FOO", "/health")
+		fails(t, a, http.StatusMethodNotAllowed, "api_error")
+		require.JSONEq(t, `{"error": "api_error", "message": "other is not possible here; use GET or HEAD"}`, string(a.Raw))
+		require.Equal(t, "GET, HEAD", a.Header.Get("Allow"))
+		require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
+		require.Equal(t, 1-i, left(t, a, "address"))
+	}
+	tooMany(t, b.keyless(t, "FOO", "/health"))
+	tooMany(t, b.keyless(t, "get", "/nothing"))
+	tooMany(t, b.keyless(t, http.MethodOptions, "/health"))
+	lines := b.logs.lines(t)
+	require.Equal(t, "FOO", lines[0]["method"])
+	require.Equal(t, "unmatched", lines[0]["route"])
+	a := b.console(t, "FOO", "/login", nil, with("Sec-Fetch-Site", "cross-site"))
+	require.Equal(t, http.StatusForbidden, a.Status, "%s", a.Raw)
+}
+
 // A key that is sent where none is needed is the one that pays, in the bucket
 // that it has anyway.
 func TestSpec8_OpenPathsCountForTheKeyThatIsSent(t *testing.T) {

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -14,7 +15,24 @@ func NotFound(w http.ResponseWriter, r *http.Request) {
 	WriteError(w, r, fault.New(fault.NotFound, "there is nothing at this path"))
 }
 
+// methods are those that routes have.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// noMethod is one that chi knows and no operation has.
+const noMethod = http.MethodTrace
+
+// AnyMethod routes requests with all other methods alike, as if with noMethod.
+// chi answers one that it does not know before it comes to the part of the router
+// that the path belongs to: without that part's limits and headers. The request
+// itself keeps its method.
+func AnyMethod(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(methods, r.Method) {
+			chi.RouteContext(r.Context()).RouteMethod = noMethod
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // MethodNotAllowed answers for a path that has routes, but none for the
 // method, and says in Allow which it has. root is the outermost router.
