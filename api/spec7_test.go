@@ -103,8 +103,12 @@ func TestSpec7_415_WrongContentType(t *testing.T) {
 		fails(t, b.create(t, questions(1), with("Content-Type", ct)), http.StatusUnsupportedMediaType, "invalid_request")
 	}
 	fails(t, b.create(t, questions(1), with("Content-Encoding", "gzip")), http.StatusUnsupportedMediaType, "invalid_request")
-	for _, ct := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {
+	login := map[string]any{"email": b.Email("admin1"), "password": dbtest.Password}
+	for _, ct := range []string{
+		"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8", "Application/JSON", "application/json ; charset=utf-8",
+	} {
 		require.Equal(t, http.StatusOK, b.create(t, questions(1), with("Content-Type", ct)).Status, ct)
+		require.Equal(t, http.StatusOK, b.console(t, http.MethodPost, "/login", login, with("Content-Type", ct)).Status, ct)
 	}
 	require.Equal(t, http.StatusOK, b.create(t, questions(1), without("Content-Type")).Status)
 }

@@ -260,7 +260,7 @@ func (rd *Reader) Middleware(api huma.API, check func(body []byte) error) func(h
 			return
 		}
 		defer body.Close()
-		next(&readContext{humaContext: ctx, body: bytes.NewReader(body.Bytes)})
+		next(&readContext{humaContext: ctx, body: bytes.NewReader(body.Bytes), json: true})
 	}
 }
 
@@ -292,6 +292,17 @@ type humaContext = huma.Context
 type readContext struct {
 	humaContext
 	body io.Reader
+	// json says that the body was checked to be JSON, by its headers, too.
+	json bool
+}
+
+// Header returns a header of the request. huma knows JSON by one way to write its
+// content type; what was checked may have another.
+func (c *readContext) Header(name string) string {
+	if c.json && strings.EqualFold(name, "Content-Type") {
+		return "application/json"
+	}
+	return c.humaContext.Header(name)
 }
 
 // BodyReader returns the body.
