@@ -1,14 +1,18 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/api"
 	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/password"
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 func TestLoginSetsASessionCookie(t *testing.T) {
@@ -79,6 +83,61 @@ func TestLoginRenewsTheToken(t *testing.T) {
 	a := p.do(t, http.MethodPost, "/login", map[string]any{"email": b.Email("admin1"), "password": dbtest.Password})
 	require.NotEqual(t, p.cookie.Value, cookieOf(t, a).Value)
 	p.refused(t, 401, "unauthorized", http.MethodGet, "/me", nil)
+}
+
+// meanwhile is a store in which something happens, once, between the check of a
+// password and the session that follows.
+type meanwhile struct {
+	*store.Store
+	happens func(store.User)
+}
+
+func (s *meanwhile) CreateSession(ctx context.Context, user store.User, hash [32]byte, agent string, ttl time.Duration) error {
+	if happens := s.happens; happens != nil {
+		s.happens = nil
+		happens(user)
+	}
+	return s.Store.CreateSession(ctx, user, hash, agent, ttl)
+}
+
+func TestAPasswordThatWasReplacedMeanwhileOpensNoSession(t *testing.T) {
+	t.Parallel()
+	w := dbtest.NewWorld(t)
+	other := dbtest.Org(t, w.Store, dbtest.WithSlug("other"))
+	s := &meanwhile{Store: w.Store}
+	b := serve(t, w, func(d *api.Deps) { d.Store = s })
+	hash := func(plain string) string {
+		h, err := password.Hash(t.Context(), plain)
+		require.NoError(t, err)
+		return h
+	}
+	change := func(u store.User) {
+		require.NoError(t, w.Store.ChangePassword(t.Context(), u.ID, u.PasswordHash, hash("quite another one"), [32]byte{}))
+	}
+	login := func() answer {
+		return b.console(t, http.MethodPost, "/login", map[string]any{"email": b.Email("manager1"), "password": dbtest.Password})
+	}
+
+	s.happens = func(u store.User) { // another login of theirs has renewed the hash
+		require.NoError(t, w.Store.RenewPasswordHash(t.Context(), u.ID, u.PasswordHash, hash(dbtest.Password)))
+	}
+	require.Equal(t, http.StatusOK, login().Status, "it is the same password")
+	require.Nil(t, s.happens)
+
+	s.happens = change
+	a := login()
+	fails(t, a, http.StatusUnauthorized, "unauthorized")
+	require.Equal(t, string(a.Raw), string(login().Raw), "like any wrong password")
+	require.Empty(t, a.Header.Get("Set-Cookie"))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM sessions`))
+
+	token := b.inviteToken(t, other.Email("reviewer1"), "member")
+	s.happens = change
+	a = b.console(t, http.MethodPost, "/invites/accept", map[string]any{"token": token, "password": dbtest.Password})
+	fails(t, a, http.StatusConflict, "api_error")
+	require.Contains(t, a.message(), "log in")
+	require.Zero(t, b.count(t, `SELECT count(*) FROM sessions WHERE user_id = $1`, other.Reviewers[0]))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM org_members WHERE org_id = $1 AND user_id = $2`, b.OrgID, other.Reviewers[0]))
 }
 
 func TestLogoutEndsTheSession(t *testing.T) {

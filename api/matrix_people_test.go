@@ -71,7 +71,7 @@ func newMember(t *testing.T, b *bench, ids map[string]string) {
 func newSession(t *testing.T, b *bench, ids map[string]string) {
 	t.Helper()
 	hash := sha256.Sum256([]byte(rand.Text()))
-	require.NoError(t, b.Store.CreateSession(t.Context(), b.Contributors[0], hash, "", time.Hour))
+	require.NoError(t, b.Store.CreateSession(t.Context(), b.User(t, b.Contributors[0]), hash, "", time.Hour))
 	sessions, err := b.Store.Sessions(t.Context(), b.Contributors[0])
 	require.NoError(t, err)
 	at := slices.IndexFunc(sessions, func(s store.Session) bool { return s.Hash == hash })

@@ -42,7 +42,7 @@ type Store interface {
 type accounts interface {
 	UserByEmail(ctx context.Context, email string) (store.User, error)
 	RenewPasswordHash(ctx context.Context, userID int64, old, renewed string) error
-	CreateSession(ctx context.Context, userID int64, hash [32]byte, agent string, ttl time.Duration) error
+	CreateSession(ctx context.Context, user store.User, hash [32]byte, agent string, ttl time.Duration) error
 	SessionUser(ctx context.Context, hash [32]byte) (store.User, error)
 	DeleteSession(ctx context.Context, hash [32]byte) error
 	Me(ctx context.Context, userID int64) (store.Me, error)

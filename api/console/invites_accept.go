@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -109,7 +110,13 @@ func (a *api) acceptInvite(ctx context.Context, in *acceptInviteInput) (*loginOu
 	if err != nil {
 		return nil, err
 	}
-	return a.open(ctx, in.r, user)
+	user.PasswordHash = who.PasswordHash
+	out, err := a.open(ctx, in.r, user)
+	if errors.Is(err, store.ErrWrongPassword) {
+		// The invite is used up, so this is no failed login.
+		err = fault.New(fault.Conflict, "the invite is accepted, but your account was changed a moment ago; log in")
+	}
+	return out, err
 }
 
 func newcomer(ctx context.Context, name, plain string) (store.Invitee, error) {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -54,28 +55,46 @@ func (a *api) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
 	if err := a.throttle.allow(ctx, attempt); err != nil {
 		return nil, err
 	}
-	user, err := a.Store.UserByEmail(ctx, in.Body.Email)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return nil, err
-	}
-	ok, outdated, err := password.Check(ctx, in.Body.Password, user.PasswordHash)
+	user, err := a.checkLogin(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
-		return nil, fault.New(fault.Unauthorized, "email or password is wrong")
-	}
 	a.throttle.succeeded(ctx, attempt)
-	if outdated {
-		if err := a.rehash(ctx, user, in.Body.Password); err != nil {
-			return nil, err
-		}
+	out, err := a.open(ctx, in.r, user)
+	if !errors.Is(err, store.ErrWrongPassword) {
+		return out, err
+	}
+	// The hash is another one by now: of a new password, or of the same one, which
+	// a login beside this one has renewed.
+	if user, err = a.checkLogin(ctx, in); err != nil {
+		return nil, err
 	}
 	return a.open(ctx, in.r, user)
 }
 
+// checkLogin returns the account whose password it is, with the hash that holds from
+// now on.
+func (a *api) checkLogin(ctx context.Context, in *loginInput) (store.User, error) {
+	user, err := a.Store.UserByEmail(ctx, in.Body.Email)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return store.User{}, err
+	}
+	ok, outdated, err := password.Check(ctx, in.Body.Password, user.PasswordHash)
+	if err != nil {
+		return store.User{}, err
+	}
+	if !ok {
+		return store.User{}, store.ErrWrongPassword
+	}
+	if outdated {
+		user.PasswordHash, err = a.rehash(ctx, user, in.Body.Password)
+	}
+	return user, err
+}
+
 // open starts a session under a new token: one that was known before the login
-// is worth nothing after it.
+// is worth nothing after it. The user has the hash that their password was checked
+// against.
 func (a *api) open(ctx context.Context, r *http.Request, user store.User) (*loginOutput, error) {
 	if old := a.cookie.token(r); old != "" {
 		if err := a.Store.DeleteSession(ctx, hashToken(old)); err != nil {
@@ -86,7 +105,7 @@ func (a *api) open(ctx context.Context, r *http.Request, user store.User) (*logi
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Store.CreateSession(ctx, user.ID, hashToken(token), agent(r), sessionTTL); err != nil {
+	if err := a.Store.CreateSession(ctx, user, hashToken(token), agent(r), sessionTTL); err != nil {
 		return nil, err
 	}
 	return &loginOutput{
@@ -94,15 +113,17 @@ func (a *api) open(ctx context.Context, r *http.Request, user store.User) (*logi
 	}, nil
 }
 
-func (a *api) rehash(ctx context.Context, user store.User, plain string) error {
+// rehash stores a hash with today's parameters and returns it, or the old one where
+// that stays.
+func (a *api) rehash(ctx context.Context, user store.User, plain string) (string, error) {
 	renewed, err := password.Hash(ctx, plain)
 	if fault.Is(err, fault.Validation) {
-		return nil // an old password that today's policy would refuse still works
+		return user.PasswordHash, nil // an old password that today's policy would refuse still works
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	return a.Store.RenewPasswordHash(ctx, user.ID, user.PasswordHash, renewed)
+	return renewed, a.Store.RenewPasswordHash(ctx, user.ID, user.PasswordHash, renewed)
 }
 
 func (a *api) logout(ctx context.Context, in *struct{ Request }) (*logoutOutput, error) {

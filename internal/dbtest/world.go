@@ -120,6 +120,16 @@ func (w *World) AddUser(t testing.TB, name, orgRole string, role store.Role) int
 	return id
 }
 
+// User returns a person as a login has found them.
+func (w *World) User(t testing.TB, id int64) store.User {
+	t.Helper()
+	u := store.User{ID: id}
+	err := w.Store.Pool().QueryRow(t.Context(), `SELECT email, name, password_hash FROM users WHERE id = $1`, id).
+		Scan(&u.Email, &u.Name, &u.PasswordHash)
+	require.NoError(t, err)
+	return u
+}
+
 // AddProject adds a project without members.
 func (w *World) AddProject(t testing.TB, name string) int64 {
 	t.Helper()

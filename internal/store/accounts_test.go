@@ -181,7 +181,7 @@ func TestRemoveUser(t *testing.T) {
 	require.NoError(t, err)
 	session := func(user int64, name string) [32]byte {
 		hash := sha256.Sum256([]byte(name))
-		require.NoError(t, w.Store.CreateSession(ctx, user, hash, "", time.Hour))
+		require.NoError(t, w.Store.CreateSession(ctx, w.User(t, user), hash, "", time.Hour))
 		return hash
 	}
 	gone, kept := session(leaver, "gone"), session(both, "kept")

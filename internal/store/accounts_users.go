@@ -11,7 +11,7 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 )
 
-// User is a person. PasswordHash is filled for the login only.
+// User is a person. PasswordHash is filled for what opens a session only.
 type User struct {
 	ID           int64
 	Email        string

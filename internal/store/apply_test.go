@@ -138,7 +138,7 @@ func TestApplyUpdates(t *testing.T) {
 	ada, err := st.UserByEmail(ctx, "ada@acme.test")
 	require.NoError(t, err)
 	hash := [32]byte{1}
-	require.NoError(t, st.CreateSession(ctx, ada.ID, hash, "", time.Hour))
+	require.NoError(t, st.CreateSession(ctx, ada, hash, "", time.Hour))
 
 	change := func(pairs ...string) apply.Result {
 		t.Helper()

@@ -167,7 +167,7 @@ func TestWhatARoleDoesNotAllowGoesBack(t *testing.T) {
 		t.Parallel()
 		w, ada, c := setup(t)
 		hash := sha256.Sum256([]byte("session"))
-		require.NoError(t, w.Store.CreateSession(ctx, ada, hash, "", time.Hour))
+		require.NoError(t, w.Store.CreateSession(ctx, w.User(t, ada), hash, "", time.Hour))
 		require.NoError(t, w.Store.RemoveMember(ctx, orgAdmin(w), ada))
 		lost(t, w, ada, c, "removed from the organization")
 		_, err := w.Store.SessionUser(ctx, hash)

@@ -11,19 +11,32 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 )
 
+// ErrWrongPassword is the error of a login, whatever is wrong with it.
+var ErrWrongPassword = fault.New(fault.Unauthorized, "email or password is wrong")
+
 // CreateSession opens a session for the user, known by the hash of its
 // cookie's value, that ends after ttl at the latest. The agent is what its owner
 // will tell it by. Sessions that are over are swept out on the way.
-func (s *Store) CreateSession(ctx context.Context, userID int64, hash [32]byte, agent string, ttl time.Duration) error {
+//
+// The user's PasswordHash is the one that was checked. Where it is another one by
+// now, the answer is ErrWrongPassword: whoever changed the password has ended the
+// sessions that the old one opened, and none may come after that. A change that is
+// on its way is waited for; one that comes later waits, and ends this session.
+func (s *Store) CreateSession(ctx context.Context, user User, hash [32]byte, agent string, ttl time.Duration) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM sessions WHERE expires_at <= now()`); err != nil {
-			return fmt.Errorf("sweep sessions: %w", err)
-		}
-		_, err := tx.Exec(ctx, `
+		tag, err := tx.Exec(ctx, `
 			INSERT INTO sessions (hash, user_id, agent, expires_at)
-			VALUES ($1, $2, $3, now() + make_interval(secs => $4))`, hash[:], userID, agent, ttl.Seconds())
+			SELECT $1, u.id, $3, now() + make_interval(secs => $4) FROM users u
+			WHERE u.id = $2 AND u.password_hash = $5 FOR SHARE`, hash[:], user.ID, agent, ttl.Seconds(), user.PasswordHash)
 		if err != nil {
 			return fmt.Errorf("insert session: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return ErrWrongPassword
+		}
+		// After the user, as what changes a password locks them in this order.
+		if _, err := tx.Exec(ctx, `DELETE FROM sessions WHERE expires_at <= now()`); err != nil {
+			return fmt.Errorf("sweep sessions: %w", err)
 		}
 		return nil
 	})

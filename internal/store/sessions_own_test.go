@@ -1,8 +1,11 @@
 package store_test
 
 import (
+	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/taskloom/taskloom/internal/apply"
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 func TestOwnSessions(t *testing.T) {
@@ -21,7 +26,7 @@ func TestOwnSessions(t *testing.T) {
 	w := dbtest.NewWorld(t)
 	open := func(user int64, name string) [32]byte {
 		hash := sha256.Sum256([]byte(name))
-		require.NoError(t, w.Store.CreateSession(ctx, user, hash, name, time.Hour))
+		require.NoError(t, w.Store.CreateSession(ctx, w.User(t, user), hash, name, time.Hour))
 		return hash
 	}
 	laptop, phone, idle := open(w.Admin, "laptop"), open(w.Admin, "phone"), open(w.Admin, "idle")
@@ -59,7 +64,7 @@ func TestChangePasswordEndsOtherSessions(t *testing.T) {
 	w := dbtest.NewWorld(t)
 	kept, lost := sha256.Sum256([]byte("kept")), sha256.Sum256([]byte("lost"))
 	for _, hash := range [][32]byte{kept, lost} {
-		require.NoError(t, w.Store.CreateSession(ctx, w.Admin, hash, "", time.Hour))
+		require.NoError(t, w.Store.CreateSession(ctx, w.User(t, w.Admin), hash, "", time.Hour))
 	}
 	u, err := w.Store.UserByEmail(ctx, w.Email("admin1"))
 	require.NoError(t, err)
@@ -70,6 +75,50 @@ func TestChangePasswordEndsOtherSessions(t *testing.T) {
 	require.Equal(t, fault.Unauthorized, fault.KindOf(err))
 	err = w.Store.ChangePassword(ctx, w.Admin, u.PasswordHash, "once more", kept)
 	require.Equal(t, fault.Conflict, fault.KindOf(err))
+}
+
+// lockUser keeps everybody from the person's row while it is held.
+const lockUser = `SELECT 1 FROM users WHERE id = $1 FOR UPDATE`
+
+// A login whose password was checked, and is changed before the session is opened.
+func TestALoginDoesNotOutliveTheChangeOfItsPassword(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := context.WithoutCancel(t.Context())
+	doc, err := apply.Read([]byte(`{organizations: [{slug: acme, users: [{email: admin1@acme.test, password: by the command line}]}]}`))
+	require.NoError(t, err)
+	for name, change := range map[string]func(old string) error{
+		"by its owner": func(old string) error {
+			return b.Store.ChangePassword(ctx, b.Admin, old, "renewed", sha256.Sum256([]byte("kept")))
+		},
+		"by a document": func(string) error {
+			_, err := b.Store.Apply(ctx, doc, store.ApplyOptions{Rand: rand.Reader})
+			return err
+		},
+	} {
+		was := b.User(t, b.Admin)
+		login := func() error {
+			return b.Store.CreateSession(ctx, was, sha256.Sum256([]byte("late")), "", time.Hour)
+		}
+		nobody := func(when string) {
+			t.Helper()
+			require.Zero(t, b.count(`SELECT count(*) FROM sessions`), "%s, %s", name, when)
+			b.exec(`UPDATE users SET password_hash = $2 WHERE id = $1`, b.Admin, was.PasswordHash)
+		}
+		require.NoError(t, change(was.PasswordHash))
+		require.ErrorIs(t, login(), store.ErrWrongPassword, name)
+		nobody("before")
+
+		first := func() error { return change(was.PasswordHash) }
+		errs := b.behindLock(lockUser, b.Admin, first, login)
+		require.NoError(t, errs[0], name)
+		require.ErrorIs(t, errs[1], store.ErrWrongPassword, name)
+		nobody("on its way")
+
+		errs = b.behindLock(lockUser, b.Admin, login, first)
+		require.NoError(t, errors.Join(errs...), name)
+		nobody("after")
+	}
 }
 
 func TestSettings(t *testing.T) {

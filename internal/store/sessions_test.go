@@ -17,7 +17,7 @@ func TestSession(t *testing.T) {
 	w := dbtest.NewWorld(t)
 	open := func(name string, ttl time.Duration) [32]byte {
 		hash := sha256.Sum256([]byte(name))
-		require.NoError(t, w.Store.CreateSession(ctx, w.Admin, hash, "", ttl))
+		require.NoError(t, w.Store.CreateSession(ctx, w.User(t, w.Admin), hash, "", ttl))
 		return hash
 	}
 	exec := func(sql string, args ...any) {

@@ -29,7 +29,7 @@ func TestUseIsNotedOnTheSide(t *testing.T) {
 	key, session := apikey.Hash(w.KeyValue), [32]byte{1}
 	user, err := st.UserByEmail(ctx, "admin1@acme.test")
 	require.NoError(t, err)
-	require.NoError(t, st.CreateSession(ctx, user.ID, session, "", time.Hour))
+	require.NoError(t, st.CreateSession(ctx, user, session, "", time.Hour))
 	for table, use := range map[string]func() error{
 		"api_keys": func() error { _, err := st.AuthenticateKey(ctx, key); return err },
 		"sessions": func() error { _, err := st.SessionUser(ctx, session); return err },
