@@ -1,9 +1,16 @@
 package api_test
 
 import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -95,6 +102,48 @@ func TestSpec5_3_ExpiredAndRevokedActAtOnce(t *testing.T) {
 	_, err := b.Store.RevokeKey(t.Context(), b.OrgID, b.KeyID, b.Admin)
 	require.NoError(t, err)
 	fails(t, b.v1(t, http.MethodGet, b.workflow(""), nil), http.StatusUnauthorized, "invalid_api_key")
+}
+
+// The body of a creation may be on its way for minutes.
+func TestSpec5_3_ARevocationStopsWhatIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]string{"once": "", "with a key for retries": "Idempotency-Key: k\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			server := httptest.NewServer(b.handler)
+			t.Cleanup(server.Close)
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = conn.Close() })
+			require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+			answers := bufio.NewReader(conn)
+			body := mustJSON(t, questions(2))
+			fmt.Fprintf(conn, "POST /api/v1%s HTTP/1.1\r\nHost: taskloom.test\r\nX-API-Key: %s\r\n"+
+				"Content-Type: application/json\r\nContent-Length: %d\r\n%sExpect: 100-continue\r\n\r\n",
+				b.workflow("/tasks"), b.KeyValue, len(body), more)
+			// It asks for the body once the key has let the request in.
+			res, err := http.ReadResponse(answers, nil)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusContinue, res.StatusCode)
+			_, err = conn.Write(body[:len(body)/2])
+			require.NoError(t, err)
+			_, err = b.Store.RevokeKey(t.Context(), b.OrgID, b.KeyID, b.Admin)
+			require.NoError(t, err)
+			_, err = conn.Write(body[len(body)/2:])
+			require.NoError(t, err)
+
+			res, err = http.ReadResponse(answers, nil)
+			require.NoError(t, err)
+			a := answer{Status: res.StatusCode, Header: res.Header}
+			a.Raw, err = io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(a.Raw, &a.Body), "%s", a.Raw)
+			fails(t, a, http.StatusUnauthorized, "invalid_api_key")
+			require.Contains(t, a.message(), "revoked")
+			require.Zero(t, b.rows(t))
+		})
+	}
 }
 
 func TestSpec5_3_TheKeyIsCheckedBeforeTheBody(t *testing.T) {

@@ -160,7 +160,7 @@ func (a *api) insert(ctx context.Context, p store.PipelineRow, rows []seeding.Ro
 	itemErrors []seeding.ItemError, key *store.IdempotencyKey,
 ) (*createOutput, error) {
 	in := store.CreateTasks{
-		OrgID: p.OrgID, PipelineID: p.ID, VersionID: *p.VersionID, Actor: caller(ctx).CreatedBy,
+		OrgID: p.OrgID, PipelineID: p.ID, VersionID: *p.VersionID, Actor: caller(ctx).CreatedBy, KeyID: caller(ctx).ID,
 		Tasks: make([]store.NewTask, len(rows)), Idempotency: key,
 	}
 	for i, row := range rows {

@@ -94,8 +94,7 @@ const uploadPath = "/workflows/{workflow_id}/tasks/upload"
 // in that person's name (spec 5.6).
 func (a *api) mayUpload(ctx context.Context) error {
 	if caller(ctx).CreatorRemoved {
-		return fault.New(fault.Validation, "the creator of this API key was removed from the organization, and ZIP uploads act in the creator's name; "+
-			"revoke the key and have an active org admin create a new one")
+		return store.ErrCreatorRemoved
 	}
 	return nil
 }

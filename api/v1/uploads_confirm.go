@@ -69,7 +69,7 @@ func (a *api) confirmUpload(ctx context.Context, in *confirmInput) (*createOutpu
 		return http.StatusAccepted, encode(UploadConfirmed{UploadID: u.ID, Status: u.Status})
 	}
 	u, replayed, err := a.Store.ConfirmUpload(ctx, store.ConfirmUpload{
-		OrgID: u.OrgID, PipelineID: u.PipelineID, ID: u.ID, ArchiveBytes: object.Size, ArchiveETag: object.ETag,
+		OrgID: u.OrgID, PipelineID: u.PipelineID, KeyID: caller(ctx).ID, ID: u.ID, ArchiveBytes: object.Size, ArchiveETag: object.ETag,
 		Idempotency: key, Answer: answer,
 	})
 	if err != nil || replayed != nil {

@@ -172,8 +172,8 @@ func (a *api) storeUpload(ctx context.Context, p store.PipelineRow, size *int64,
 		return http.StatusAccepted, encode(UploadStarted{UploadID: u.ID, UploadURL: url, ExpiresAt: u.ExpiresAt.UTC(), Status: u.Status})
 	}
 	u, replayed, err := a.Store.CreateUpload(ctx, store.NewUpload{
-		ID: id, OrgID: p.OrgID, PipelineID: p.ID, Actor: caller(ctx).CreatedBy, ObjectKey: object, FileSizeBytes: size, Lives: lives,
-		Rows: rows, Idempotency: key, Answer: answer,
+		ID: id, OrgID: p.OrgID, PipelineID: p.ID, Actor: caller(ctx).CreatedBy, KeyID: caller(ctx).ID, ObjectKey: object,
+		FileSizeBytes: size, Lives: lives, Rows: rows, Idempotency: key, Answer: answer,
 	})
 	if err != nil || replayed != nil {
 		return replay(replayed), err

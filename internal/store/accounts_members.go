@@ -64,28 +64,37 @@ func (m Member) CanWork(kind pipeline.Kind) bool {
 const memberSelect = `
 	SELECT om.user_id, om.org_id, coalesce(pm.role, ''), om.role = 'org_admin'`
 
+// Where person $1 is found: where pipeline $2 lives, or in project $2.
+const (
+	memberOfPipelineSQL = memberSelect + `, p.project_id
+		FROM pipelines p
+		JOIN org_members om ON om.org_id = p.org_id AND om.user_id = $1 AND om.removed_at IS NULL
+		LEFT JOIN project_members pm ON pm.org_id = p.org_id AND pm.project_id = p.project_id AND pm.user_id = $1
+		WHERE p.id = $2 AND (om.role = 'org_admin' OR pm.role IS NOT NULL)`
+	memberOfProjectSQL = memberSelect + `, p.id
+		FROM projects p
+		JOIN org_members om ON om.org_id = p.org_id AND om.user_id = $1 AND om.removed_at IS NULL
+		LEFT JOIN project_members pm ON pm.org_id = p.org_id AND pm.project_id = p.id AND pm.user_id = $1
+		WHERE p.id = $2 AND (om.role = 'org_admin' OR pm.role IS NOT NULL)`
+)
+
+// scanMember reads what these find.
+func scanMember(row pgx.Row, m *Member) error {
+	return row.Scan(&m.UserID, &m.OrgID, &m.Role, &m.OrgAdmin, &m.ProjectID)
+}
+
 // MemberOfPipeline returns the person's role where the pipeline lives. One who
 // may not see it hears the same as for a pipeline that does not exist.
 func (s *Store) MemberOfPipeline(ctx context.Context, userID, pipelineID int64) (Member, error) {
 	m := Member{PipelineID: pipelineID}
-	row := s.pool.QueryRow(ctx, memberSelect+`, p.project_id
-		FROM pipelines p
-		JOIN org_members om ON om.org_id = p.org_id AND om.user_id = $1 AND om.removed_at IS NULL
-		LEFT JOIN project_members pm ON pm.org_id = p.org_id AND pm.project_id = p.project_id AND pm.user_id = $1
-		WHERE p.id = $2 AND (om.role = 'org_admin' OR pm.role IS NOT NULL)`, userID, pipelineID)
-	err := row.Scan(&m.UserID, &m.OrgID, &m.Role, &m.OrgAdmin, &m.ProjectID)
+	err := scanMember(s.pool.QueryRow(ctx, memberOfPipelineSQL, userID, pipelineID), &m)
 	return foundMember(m, err, "pipeline %d not found", pipelineID)
 }
 
 // MemberOfProject returns the person's role in the project.
 func (s *Store) MemberOfProject(ctx context.Context, userID, projectID int64) (Member, error) {
-	m := Member{ProjectID: projectID}
-	row := s.pool.QueryRow(ctx, memberSelect+`
-		FROM projects p
-		JOIN org_members om ON om.org_id = p.org_id AND om.user_id = $1 AND om.removed_at IS NULL
-		LEFT JOIN project_members pm ON pm.org_id = p.org_id AND pm.project_id = p.id AND pm.user_id = $1
-		WHERE p.id = $2 AND (om.role = 'org_admin' OR pm.role IS NOT NULL)`, userID, projectID)
-	err := row.Scan(&m.UserID, &m.OrgID, &m.Role, &m.OrgAdmin)
+	var m Member
+	err := scanMember(s.pool.QueryRow(ctx, memberOfProjectSQL, userID, projectID), &m)
 	return foundMember(m, err, "project %d not found", projectID)
 }
 

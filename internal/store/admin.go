@@ -34,9 +34,12 @@ func (t *lockedTask) node(ctx context.Context, tx pgx.Tx, key string) (nodeRow, 
 }
 
 // withTask runs fn with a task of the member's pipeline locked, and writes the
-// status that follows.
+// status that follows. The member is still an admin there.
 func (s *Store) withTask(ctx context.Context, m Member, taskID int64, fn func(tx pgx.Tx, t *lockedTask) error) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
+		if err := stillPipelineAdmin(ctx, tx, m.UserID, m.PipelineID); err != nil {
+			return err
+		}
 		t, err := lockTask(ctx, tx, m.OrgID, m.PipelineID, taskID)
 		if err != nil {
 			return err

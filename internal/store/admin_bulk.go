@@ -48,7 +48,8 @@ type BulkFailure struct {
 // Bulk does the same to many tasks of the member's pipeline, each in a
 // transaction of its own: a task that refuses keeps no other from being done,
 // and nobody waits for the whole. An error means that nothing was done; when
-// something broke halfway, the rest is told as not done.
+// something broke halfway, or the member is no admin any more, the rest is told as not
+// done.
 func (s *Store) Bulk(ctx context.Context, m Member, taskIDs []int64, act BulkAction) (BulkResult, error) {
 	out := BulkResult{Done: []int64{}, Failed: []BulkFailure{}}
 	seen := map[int64]bool{}
@@ -62,7 +63,7 @@ func (s *Store) Bulk(ctx context.Context, m Member, taskIDs []int64, act BulkAct
 		switch {
 		case err == nil:
 			out.Done = append(out.Done, id)
-		case errors.As(err, &refused) && slices.Contains(refusals, refused.Kind):
+		case errors.As(err, &refused) && slices.Contains(refusals, refused.Kind) && !errors.Is(err, errNoAdmin):
 			out.Failed = append(out.Failed, BulkFailure{TaskID: id, Message: refused.Message})
 		case len(out.Done) == 0:
 			return out, err

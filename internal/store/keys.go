@@ -29,9 +29,12 @@ type APIKey struct {
 	LastUsedAt     *time.Time
 }
 
+// creatorRemovedSQL is the condition that the creator of key k is no member any more.
+const creatorRemovedSQL = `NOT EXISTS (SELECT FROM org_members m
+		WHERE m.org_id = k.org_id AND m.user_id = k.created_by AND m.removed_at IS NULL)`
+
 const keyColumns = `k.id, k.org_id, k.name, k.last4, k.created_by, u.email AS created_by_email,
-	NOT EXISTS (SELECT FROM org_members m
-		WHERE m.org_id = k.org_id AND m.user_id = k.created_by AND m.removed_at IS NULL) AS creator_removed,
+	` + creatorRemovedSQL + ` AS creator_removed,
 	k.created_at, k.expires_at, k.revoked_at, k.last_used_at`
 
 // authenticated is a key with what decides whether it opens anything. The
@@ -44,7 +47,8 @@ type authenticated struct {
 }
 
 // AuthenticateKey returns the key behind the hash of a value. Nothing is
-// cached, so a revocation acts on the next request of every process.
+// cached, so a revocation acts on the next request of every process. Those that are
+// on their way ask once more (standing_keys.go).
 func (s *Store) AuthenticateKey(ctx context.Context, hash [32]byte) (APIKey, error) {
 	rows, _ := s.pool.Query(ctx, `
 		SELECT `+keyColumns+`, k.hash, coalesce(k.expires_at <= now(), false) AS expired,
@@ -57,14 +61,11 @@ func (s *Store) AuthenticateKey(ctx context.Context, hash [32]byte) (APIKey, err
 	}
 	// The index found it already; comparing again in constant time keeps the
 	// promise should the lookup ever become less exact.
-	switch {
-	case err != nil || subtle.ConstantTimeCompare(k.Hash, hash[:]) != 1:
-		return APIKey{}, fault.New(fault.InvalidAPIKey, "this API key is not known; check that it was copied whole")
-	case k.RevokedAt != nil:
-		return APIKey{}, fault.New(fault.InvalidAPIKey, "this API key was revoked; use another one")
-	case k.Expired:
-		return APIKey{}, fault.New(fault.InvalidAPIKey,
-			"this API key has expired; an org admin can extend it or create another one")
+	if err != nil || subtle.ConstantTimeCompare(k.Hash, hash[:]) != 1 {
+		return APIKey{}, errUnknownKey
+	}
+	if err := (keyState{revoked: k.RevokedAt != nil, expired: k.Expired}).refusal(); err != nil {
+		return APIKey{}, err
 	}
 	if k.Stale { // of many requests at that moment one writes, and the others do not wait for it
 		s.touch(ctx, `UPDATE api_keys SET last_used_at = now()

@@ -109,6 +109,9 @@ func (s *Store) SetKeyExpiry(
 			return fault.New(fault.InvalidRequest,
 				"API key %q was revoked, so its expiry cannot be changed; create another key", key.Name)
 		}
+		if err := changeKeyStanding(ctx, tx, keyID); err != nil {
+			return err
+		}
 		return audit(ctx, tx, orgID, person(actor), "key.expire", object("key", keyID),
 			map[string]any{"name": key.Name, "expires_at": expiresAt})
 	})
@@ -118,7 +121,9 @@ func (s *Store) SetKeyExpiry(
 	return key, nil
 }
 
-// RevokeKey ends a key for good, at once. Revoking it again has no effect.
+// RevokeKey ends a key for good, at once: requests with it that are about to create
+// something have done so when it returns, or are refused. Revoking it again has no
+// effect.
 func (s *Store) RevokeKey(ctx context.Context, orgID, keyID, actor int64) (APIKey, error) {
 	var key APIKey
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
@@ -131,6 +136,9 @@ func (s *Store) RevokeKey(ctx context.Context, orgID, keyID, actor int64) (APIKe
 			return fmt.Errorf("revoke API key: %w", err)
 		}
 		if key, err = keyByID(ctx, tx, orgID, keyID); err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		if err := changeKeyStanding(ctx, tx, keyID); err != nil {
 			return err
 		}
 		return audit(ctx, tx, orgID, person(actor), "key.revoke", object("key", keyID),

@@ -19,6 +19,10 @@ func (s *Store) DuplicatePipeline(ctx context.Context, from Member, pipelineID i
 	if to.OrgID != from.OrgID {
 		return PipelineRow{}, fault.New(fault.Validation, "project %d belongs to another organization; export the pipeline and import it there", to.ProjectID)
 	}
+	// The copy tells all that the draft says.
+	if err := s.inTx(ctx, func(tx pgx.Tx) error { return stillPipelineAdmin(ctx, tx, from.UserID, pipelineID) }); err != nil {
+		return PipelineRow{}, err
+	}
 	original, err := s.PipelineDraft(ctx, from.OrgID, pipelineID)
 	if err != nil {
 		return PipelineRow{}, err
@@ -73,6 +77,9 @@ func (s *Store) create(ctx context.Context, m Member, def pipeline.Definition, l
 	}
 	var row PipelineRow
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		if err := stillProjectAdmin(ctx, tx, m.UserID, m.ProjectID); err != nil {
+			return err
+		}
 		var err error
 		if row, err = createPipeline(ctx, tx, m.OrgID, m.ProjectID, person(m.UserID), def, raw); err != nil || layout == nil {
 			return err

@@ -29,6 +29,9 @@ func (s *Store) CreatePipeline(
 	}
 	var row PipelineRow
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		if err := stillProjectAdmin(ctx, tx, m.UserID, m.ProjectID); err != nil {
+			return err
+		}
 		var err error
 		row, err = createPipeline(ctx, tx, m.OrgID, m.ProjectID, person(m.UserID), def, raw)
 		return err
@@ -81,7 +84,7 @@ func (s *Store) SavePipelineDraft(ctx context.Context, m Member, pipelineID int6
 	}
 	var row PipelineRow
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
-		p, err := lockDraft(ctx, tx, m.OrgID, pipelineID, save.Revision)
+		p, err := lockDraft(ctx, tx, m, pipelineID, save.Revision)
 		if err != nil {
 			return err
 		}
@@ -100,10 +103,10 @@ func (s *Store) SavePipelineDraft(ctx context.Context, m Member, pipelineID int6
 	return row, err
 }
 
-// lockDraft locks a pipeline whose draft is to be replaced, when it is still
-// at the revision that the caller saw.
-func lockDraft(ctx context.Context, tx pgx.Tx, orgID, pipelineID, revision int64) (PipelineRow, error) {
-	p, err := lockPipeline(ctx, tx, orgID, pipelineID)
+// lockDraft locks a pipeline whose draft the member is to replace, when it is still
+// at the revision that they saw.
+func lockDraft(ctx context.Context, tx pgx.Tx, m Member, pipelineID, revision int64) (PipelineRow, error) {
+	p, err := lockPipeline(ctx, tx, m.OrgID, pipelineID, m.UserID)
 	switch {
 	case err != nil:
 		return p, err

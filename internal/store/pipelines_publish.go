@@ -21,7 +21,7 @@ func (s *Store) Publish(
 ) (PipelineRow, error) {
 	var row PipelineRow
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
-		p, err := lockPipeline(ctx, tx, orgID, pipelineID)
+		p, err := lockPipeline(ctx, tx, orgID, pipelineID, actor)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Store) SetPipelineStatus(
 ) (PipelineRow, error) {
 	var row PipelineRow
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
-		p, err := lockPipeline(ctx, tx, orgID, pipelineID)
+		p, err := lockPipeline(ctx, tx, orgID, pipelineID, actor)
 		if err != nil {
 			return err
 		}
@@ -58,9 +58,12 @@ func (s *Store) SetPipelineStatus(
 	return row, err
 }
 
-// lockPipeline reads a pipeline and keeps it from changing, and tasks from
-// being created in it, until the transaction ends.
-func lockPipeline(ctx context.Context, tx pgx.Tx, orgID, pipelineID int64) (PipelineRow, error) {
+// lockPipeline reads a pipeline for an admin of its project and keeps it from
+// changing, and tasks from being created in it, until the transaction ends.
+func lockPipeline(ctx context.Context, tx pgx.Tx, orgID, pipelineID, actor int64) (PipelineRow, error) {
+	if err := stillPipelineAdmin(ctx, tx, actor, pipelineID); err != nil {
+		return PipelineRow{}, err
+	}
 	tag, err := tx.Exec(ctx, `SELECT FROM pipelines WHERE org_id = $1 AND id = $2 FOR UPDATE`, orgID, pipelineID)
 	if err != nil {
 		return PipelineRow{}, fmt.Errorf("lock pipeline: %w", err)

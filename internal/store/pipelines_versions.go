@@ -88,7 +88,7 @@ func versionByNumber(ctx context.Context, q querier, orgID, pipelineID int64, nu
 func (s *Store) RestoreVersion(ctx context.Context, m Member, pipelineID int64, number int, revision int64) (PipelineRow, error) {
 	var row PipelineRow
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
-		p, err := lockDraft(ctx, tx, m.OrgID, pipelineID, revision)
+		p, err := lockDraft(ctx, tx, m, pipelineID, revision)
 		if err != nil {
 			return err
 		}

@@ -60,6 +60,9 @@ func (s *Store) RenameProject(ctx context.Context, by Member, name string) (MyPr
 		return MyProject{}, err
 	}
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		if err := stillProjectAdmin(ctx, tx, by.UserID, by.ProjectID); err != nil {
+			return err
+		}
 		tag, err := tx.Exec(ctx, `UPDATE projects SET name = $3 WHERE org_id = $1 AND id = $2 AND name <> $3`,
 			by.OrgID, by.ProjectID, name)
 		if err != nil {

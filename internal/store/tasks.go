@@ -31,6 +31,9 @@ type CreateTasks struct {
 	Tasks     []NewTask
 	// Actor is who the journal names: the creator of the API key.
 	Actor int64
+	// KeyID is the API key of the request, which must still be good; 0 for what is no
+	// request.
+	KeyID int64
 	// Idempotency, when set, stores what Answer makes of the new ids in the
 	// same transaction.
 	Idempotency *IdempotencyKey
@@ -47,8 +50,8 @@ type Created struct {
 // CreateTasks stores a batch in one transaction: tasks, nodes, journal and
 // outbox. Entry nodes are claimable as soon as it returns; runs start behind
 // it. It fails with Validation when the pipeline takes no tasks, with Conflict
-// while another request holds the same idempotency key, and with
-// ErrVersionChanged.
+// while another request holds the same idempotency key, with InvalidAPIKey when the
+// request's own key was ended meanwhile, and with ErrVersionChanged.
 func (s *Store) CreateTasks(ctx context.Context, in CreateTasks) (Created, error) {
 	var out Created
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
@@ -79,15 +82,19 @@ func (s *Store) CreateTasks(ctx context.Context, in CreateTasks) (Created, error
 	return out, nil
 }
 
-// lockPipeline holds off a concurrent complete or publish and returns the
-// definition that the rows were checked against.
+// lockPipeline holds off a concurrent complete or publish, and an end of the API key,
+// and returns the definition that the rows were checked against.
 func (in CreateTasks) lockPipeline(ctx context.Context, tx pgx.Tx) (*pipeline.Definition, error) {
 	var status string
 	var versionID *int64
 	var doc []byte
-	err := tx.QueryRow(ctx, `SELECT p.status, p.version_id, v.definition
+	b := &pgx.Batch{}
+	queueKey(b, in.OrgID, in.KeyID, keyState.refusal)
+	b.Queue(`SELECT p.status, p.version_id, v.definition
 		FROM pipelines p LEFT JOIN pipeline_versions v ON v.id = p.version_id
-		WHERE p.id = $1 AND p.org_id = $2 FOR SHARE OF p`, in.PipelineID, in.OrgID).Scan(&status, &versionID, &doc)
+		WHERE p.id = $1 AND p.org_id = $2 FOR SHARE OF p`, in.PipelineID, in.OrgID).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&status, &versionID, &doc) })
+	err := tx.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.New(fault.NotFound, "pipeline %d not found", in.PipelineID)
 	}

@@ -101,6 +101,10 @@ func scanUpload(row pgx.CollectableRow) (Upload, error) {
 func oneUpload(ctx context.Context, q querier, id uuid.UUID, sql string, args ...any) (Upload, error) {
 	rows, _ := q.Query(ctx, sql, args...)
 	u, err := pgx.CollectExactlyOneRow(rows, scanUpload)
+	return foundUpload(u, err, id)
+}
+
+func foundUpload(u Upload, err error, id uuid.UUID) (Upload, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return u, fault.New(fault.NotFound, "upload %s not found", id)
 	}
@@ -118,12 +122,22 @@ func (s *Store) LoadUpload(ctx context.Context, id uuid.UUID) (Upload, error) {
 	return oneUpload(ctx, s.pool, id, `SELECT `+uploadColumns+` FROM uploads WHERE id = $1`, id)
 }
 
-// lockUploadOf is lockUpload for a caller: the upload must be of the
-// organization's pipeline.
-func lockUploadOf(ctx context.Context, tx pgx.Tx, orgID, pipelineID int64, id uuid.UUID) (Upload, error) {
-	return oneUpload(ctx, tx, id, `SELECT `+uploadColumns+` FROM uploads WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 FOR UPDATE`,
-		id, orgID, pipelineID)
+// oneUploadFor is oneUpload for a request with an API key, which must still be good.
+func oneUploadFor(ctx context.Context, tx pgx.Tx, orgID, keyID int64, id uuid.UUID, sql string, args ...any) (Upload, error) {
+	var u Upload
+	b := &pgx.Batch{}
+	queueUploadKey(b, orgID, keyID)
+	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		u, err = pgx.CollectExactlyOneRow(rows, scanUpload)
+		return err
+	})
+	err := tx.SendBatch(ctx, b).Close()
+	return foundUpload(u, err, id)
 }
+
+// lockUploadOfSQL is lockUpload for a caller: the upload $1 must be of organization $2
+// and its pipeline $3.
+const lockUploadOfSQL = `SELECT ` + uploadColumns + ` FROM uploads WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 FOR UPDATE`
 
 // lockUpload reads an upload and holds it until the transaction ends.
 func lockUpload(ctx context.Context, tx pgx.Tx, id uuid.UUID) (Upload, error) {

@@ -16,8 +16,11 @@ type NewUpload struct {
 	ID                uuid.UUID
 	OrgID, PipelineID int64
 	Actor             int64
-	ObjectKey         string
-	FileSizeBytes     *int64
+	// KeyID is the API key of the request, whose creator must still be a member; 0 for
+	// what is no request.
+	KeyID         int64
+	ObjectKey     string
+	FileSizeBytes *int64
 	// Lives is how long the archive can be put.
 	Lives time.Duration
 	// Rows are the tasks of the request; nil when they come from the archive.
@@ -29,12 +32,13 @@ type NewUpload struct {
 }
 
 // CreateUpload stores an upload and its rows. The answer is that of an earlier
-// request with the same idempotency key, if there was one.
+// request with the same idempotency key, if there was one. It fails with InvalidAPIKey
+// or ErrCreatorRemoved when the request's own key is not good for it any more.
 func (s *Store) CreateUpload(ctx context.Context, in NewUpload) (Upload, *Answer, error) {
 	var out Upload
 	replay, err := s.answerOnce(ctx, in.Idempotency, func(tx pgx.Tx) (func() (int, []byte), error) {
 		var err error
-		out, err = oneUpload(ctx, tx, in.ID, `INSERT INTO uploads
+		out, err = oneUploadFor(ctx, tx, in.OrgID, in.KeyID, in.ID, `INSERT INTO uploads
 			(id, org_id, pipeline_id, created_by, object_key, derived, file_size_bytes, rows_total, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval) RETURNING `+uploadColumns,
 			in.ID, in.OrgID, in.PipelineID, in.Actor, in.ObjectKey, in.Rows == nil, in.FileSizeBytes, len(in.Rows), in.Lives)
@@ -99,6 +103,7 @@ const (
 // ConfirmUpload says that the archive is there, as which object.
 type ConfirmUpload struct {
 	OrgID, PipelineID int64
+	KeyID             int64 // as with NewUpload
 	ID                uuid.UUID
 	ArchiveBytes      int64
 	ArchiveETag       string
@@ -107,11 +112,12 @@ type ConfirmUpload struct {
 }
 
 // ConfirmUpload moves a pending upload to processing and lets its run be
-// started. It does so once: Conflict for every other call.
+// started. It does so once: Conflict for every other call. Keys are refused as by
+// CreateUpload.
 func (s *Store) ConfirmUpload(ctx context.Context, in ConfirmUpload) (Upload, *Answer, error) {
 	var out Upload
 	replay, err := s.answerOnce(ctx, in.Idempotency, func(tx pgx.Tx) (func() (int, []byte), error) {
-		u, err := lockUploadOf(ctx, tx, in.OrgID, in.PipelineID, in.ID)
+		u, err := oneUploadFor(ctx, tx, in.OrgID, in.KeyID, in.ID, lockUploadOfSQL, in.ID, in.OrgID, in.PipelineID)
 		if err == nil && u.Status != UploadPending {
 			err = NotPending(u)
 		}
@@ -139,11 +145,14 @@ func NotPending(u Upload) error {
 
 // CancelUpload ends a pending upload at once and asks the run of one that is
 // processed to stop; tasks that were made stay. An upload that has ended stays
-// as it is.
+// as it is. The actor is an admin of the pipeline's project.
 func (s *Store) CancelUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID, actor int64) (Upload, error) {
 	var out Upload
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
-		u, err := lockUploadOf(ctx, tx, orgID, pipelineID, id)
+		if err := stillPipelineAdmin(ctx, tx, actor, pipelineID); err != nil {
+			return err
+		}
+		u, err := oneUpload(ctx, tx, id, lockUploadOfSQL, id, orgID, pipelineID)
 		if err != nil {
 			return err
 		}
