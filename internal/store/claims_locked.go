@@ -28,8 +28,9 @@ const (
 	passedOverMost = 16
 	// lockedTries bounds how many a person tries, of which others may get each.
 	lockedTries = 4
-	// waitingPart of the connections may be waiting so at a time, one in so many.
-	waitingPart = 4
+	// waitingPart of the connections may be waiting so at a time, one in so many: each
+	// also takes a place of its process, of which the smallest stack has four for people.
+	waitingPart = 8
 )
 
 // passedOverSQL finds what user $3 could be given, locked or not, in any order: each
@@ -69,8 +70,7 @@ func (s *Store) takeLocked(ctx context.Context, m Member, kind pipeline.Kind, no
 			continue
 		}
 		tries++
-		c, err := takeNamed(ctx, s.pool, m, kind, n, s.waits.wait)
-		s.waits.end(n.TaskID)
+		c, err := s.takeWaiting(ctx, m, kind, n)
 		if lockedTooLong(err) {
 			return nil, nil //nolint:nilnil // the person has waited enough
 		}
@@ -81,16 +81,23 @@ func (s *Store) takeLocked(ctx context.Context, m Member, kind pipeline.Kind, no
 	return nil, nil //nolint:nilnil // an empty queue is no error
 }
 
+// takeWaiting claims a node that begin let the caller wait for.
+func (s *Store) takeWaiting(ctx context.Context, m Member, kind pipeline.Kind, n taskNode) (*Claim, error) {
+	defer s.waits.end(n.TaskID)
+	return takeNamed(ctx, s.pool, m, kind, n, s.waits.wait)
+}
+
 // lockWaits knows for which tasks somebody of this process waits.
 type lockWaits struct {
-	wait  time.Duration
+	wait  time.Duration // of who asks for anything
+	named time.Duration // of who names a node
 	most  int
 	mu    sync.Mutex
 	tasks map[int64]bool
 }
 
 func newLockWaits(connections int32) *lockWaits {
-	return &lockWaits{wait: lockedWait, most: max(1, int(connections)/waitingPart), tasks: map[int64]bool{}}
+	return &lockWaits{wait: lockedWait, named: namedWait, most: max(1, int(connections)/waitingPart), tasks: map[int64]bool{}}
 }
 
 // begin reports whether the caller may wait for the task; then they end it.

@@ -75,11 +75,9 @@ func TestWhoNamesANodeThatStaysLockedIsToComeAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	id := b.create(1)[0]
-	st, err := store.Open(t.Context(), b.Store.Pool().Config().ConnString()+"&lock_timeout=50ms", store.Options{MaxConns: 2})
-	require.NoError(t, err)
-	t.Cleanup(st.Close)
+	b.Store.WaitForLocked(20 * time.Millisecond)
 	b.held(lockTask, id)
-	_, err = st.ClaimTask(t.Context(), b.member(b.Contributors[0]), pipeline.KindSubtask, id, "solve")
+	_, err := b.Store.ClaimTask(t.Context(), b.member(b.Contributors[0]), pipeline.KindSubtask, id, "solve")
 	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
 	require.ErrorContains(t, err, "try again")
 }
@@ -137,6 +135,7 @@ func TestOneWaitsForALockedNode(t *testing.T) {
 func TestAClaimByNameThatWaitedSeesWhatCameBefore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, dbtest.WithDefinition(pair()))
+	b.Store.WaitForLocked(30 * time.Second)
 	ctx := context.WithoutCancel(t.Context())
 	id := b.create(1)[0]
 	b.submitted(b.Contributors[0], id, "solve", `{"answer":"42","sure":true}`)

@@ -47,12 +47,19 @@ var (
 	claimNamedFreeSQL = strings.Replace(claimNamedSQL, "FOR UPDATE OF t, n", "FOR UPDATE OF n, t SKIP LOCKED", 1)
 )
 
+// namedWait is how long a claim by name waits for each lock: less than callers do for an
+// answer, since all who wait take a place from others.
+const namedWait = 2 * time.Second
+
 // ClaimTask claims one named node. Conflict says why it cannot be had, Unavailable that
 // it was locked for longer than one waits.
 func (s *Store) ClaimTask(ctx context.Context, m Member, kind pipeline.Kind, taskID int64, node string) (*Claim, error) {
-	c, err := takeNamed(ctx, s.pool, m, kind, taskNode{taskID, node}, 0)
+	c, err := takeNamed(ctx, s.pool, m, kind, taskNode{taskID, node}, s.waits.named)
+	if wantsRetry(err) { // it and a change of roles waited for each other
+		c, err = takeNamed(ctx, s.pool, m, kind, taskNode{taskID, node}, s.waits.named)
+	}
 	if lockedTooLong(err) {
-		return nil, fault.New(fault.Unavailable, "node %q of task %d is being changed at this moment; try again", cut(node), taskID).
+		return nil, fault.New(fault.Unavailable, "node %q of task %d, or your role, is being changed at this moment; try again", cut(node), taskID).
 			After(time.Second).Because(err)
 	}
 	if c != nil || err != nil {

@@ -66,5 +66,5 @@ func InvariantSQL(name string) string {
 	return ""
 }
 
-// WaitForLocked sets how long claims of the queue wait for a lock. It comes before them.
-func (s *Store) WaitForLocked(d time.Duration) { s.waits.wait = d }
+// WaitForLocked sets how long claims wait for a lock. It comes before them.
+func (s *Store) WaitForLocked(d time.Duration) { s.waits.wait, s.waits.named = d, d }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -106,6 +107,7 @@ func TestARemovalEndsTheClaimThatIsOnItsWay(t *testing.T) {
 func TestAClaimWaitsForTheRemovalOfWhoeverAsks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.Store.WaitForLocked(30 * time.Second)
 	ctx := context.WithoutCancel(t.Context())
 	ids := b.create(2)
 	ada := b.Contributors[0]
