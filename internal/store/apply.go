@@ -58,7 +58,12 @@ type applying struct {
 	org  int64
 	out  *apply.OrganizationResult
 	path string
+	// moved are those who were members and have another role now.
+	moved []moved
 }
+
+// moved is somebody whose role in an organization, or in one of its projects, changed.
+type moved struct{ org, user int64 }
 
 func (a *applying) run(ctx context.Context) error {
 	// One at a time: two documents may name the same things in another order.
@@ -76,7 +81,7 @@ func (a *applying) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return a.endForbidden(ctx)
 }
 
 func (a *applying) organization(ctx context.Context, org apply.Organization) error {
@@ -111,7 +116,7 @@ func (a *applying) organizationRow(ctx context.Context, org apply.Organization) 
 	}
 	a.out.ID = a.org
 	if !created {
-		return nil
+		return lockOrg(ctx, a.tx, a.org)
 	}
 	return a.audit(ctx, "organization.create", object("organization", a.org), map[string]any{"slug": org.Slug})
 }

@@ -1,8 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/taskloom/taskloom/internal/apply"
 )
@@ -60,17 +65,14 @@ func (a *applying) user(ctx context.Context, u apply.User) (int64, error) {
 // orgMember makes the person a member of the organization, again if they were
 // removed. Without a role an existing member keeps theirs.
 func (a *applying) orgMember(ctx context.Context, userID int64, role string) error {
-	tag, err := a.tx.Exec(ctx, `
+	changed, err := a.member(ctx, userID, `
 		INSERT INTO org_members AS m (org_id, user_id, role) VALUES ($1, $2, coalesce(nullif($3, ''), 'member'))
 		ON CONFLICT (org_id, user_id) DO UPDATE
 			SET role = coalesce(nullif($3, ''), CASE WHEN m.removed_at IS NULL THEN m.role ELSE 'member' END),
 				removed_at = NULL
 			WHERE m.removed_at IS NOT NULL OR $3 NOT IN ('', m.role)`, a.org, userID, role)
-	if err != nil {
-		return fmt.Errorf("apply member: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return nil
+	if err != nil || !changed {
+		return err
 	}
 	return a.audit(ctx, "member.set", object("user", userID), map[string]any{"role": role})
 }
@@ -128,16 +130,49 @@ func (a *applying) projectMember(ctx context.Context, projectID int64, m apply.M
 	if err != nil {
 		return fmt.Errorf("find project member: %w", err)
 	}
-	tag, err := a.tx.Exec(ctx, `
+	changed, err := a.member(ctx, userID, `
 		INSERT INTO project_members AS m (org_id, project_id, user_id, role) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (project_id, user_id) DO UPDATE SET role = excluded.role WHERE m.role <> excluded.role`,
 		a.org, projectID, userID, m.Role)
-	if err != nil {
-		return fmt.Errorf("apply project member: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return nil
+	if err != nil || !changed {
+		return err
 	}
 	return a.audit(ctx, "project.member", object("project", projectID),
 		map[string]any{"user": userID, "role": m.Role})
+}
+
+// member writes a person's row of members and reports whether that changed anything. It
+// notes whose row was there: who is new has nothing that their role could forbid.
+func (a *applying) member(ctx context.Context, userID int64, sql string, args ...any) (changed bool, err error) {
+	var there bool // a row that was inserted has no transaction that ended it, or locked it
+	err = a.tx.QueryRow(ctx, sql+` RETURNING m.xmax <> 0`, args...).Scan(&there)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("apply member: %w", err)
+	}
+	if there {
+		a.moved = append(a.moved, moved{a.org, userID})
+	}
+	return true, nil
+}
+
+// endForbidden gives back what those whose roles changed may not do any more. All of
+// their standings change before any task is locked, in the order of their ids: in that
+// order everybody locks them.
+func (a *applying) endForbidden(ctx context.Context) error {
+	slices.SortFunc(a.moved, func(x, y moved) int { return cmp.Or(cmp.Compare(x.user, y.user), cmp.Compare(x.org, y.org)) })
+	a.moved = slices.Compact(a.moved)
+	for _, m := range a.moved {
+		if err := changeStanding(ctx, a.tx, m.user); err != nil {
+			return err
+		}
+	}
+	for _, m := range a.moved {
+		if err := endForbidden(ctx, a.tx, m.org, m.user, "role changed"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
