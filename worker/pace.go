@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -11,8 +12,11 @@ const (
 	ringsAtFirst = 200
 	ringsAtLeast = 10
 	ringsAtMost  = 1000
-	// ringAgainAfter is when a task that was rung in vain is rung again.
+	// ringAgainAfter is when a task that was rung in vain is rung again, and after
+	// each further time twice that, up to ringAgainMost: those whom no ring helps
+	// must not stand before one that was lost.
 	ringAgainAfter = time.Minute
+	ringAgainMost  = 16 * time.Minute
 )
 
 // ringPace decides how many lagging tasks are rung at a time. Ringing mends what
@@ -22,9 +26,20 @@ const (
 // not, and who was rung is left alone for a while (as senders in a network do,
 // RFC 5681). The zero value is ready to use.
 type ringPace struct {
-	atOnce  int
-	waiting map[int64]time.Time // when they were rung
-	last    []int64             // those of the last round that rang any
+	atOnce int
+	rung   map[int64]rung // those who have not moved since
+	last   []int64        // those of the last round that rang any
+}
+
+// rung is when somebody was rung, and how often in vain before.
+type rung struct {
+	at   time.Time
+	vain int
+}
+
+// again is when they may be rung again.
+func (r rung) again() time.Time {
+	return r.at.Add(min(ringAgainMost, ringAgainAfter<<min(r.vain, 4)))
 }
 
 // limit is how many may be rung now.
@@ -35,18 +50,23 @@ func (p *ringPace) limit() int {
 	return p.atOnce
 }
 
-// pending are those who were rung lately, to be asked for and left alone.
-func (p *ringPace) pending() []int64 {
-	out := make([]int64, 0, len(p.waiting))
-	for id := range p.waiting {
-		out = append(out, id)
+// known are those who were rung and did not move, to be asked for.
+func (p *ringPace) known() []int64 { return slices.Sorted(maps.Keys(p.rung)) }
+
+// pending are those of them who are left alone now.
+func (p *ringPace) pending(now time.Time) []int64 {
+	out := make([]int64, 0, len(p.rung))
+	for id, r := range p.rung {
+		if now.Before(r.again()) {
+			out = append(out, id)
+		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// learn is told which of those pending nothing has happened to.
-func (p *ringPace) learn(stuck []int64, now time.Time) {
+// learn is told which of those known nothing has happened to.
+func (p *ringPace) learn(stuck []int64) {
 	still := make(map[int64]bool, len(stuck))
 	for _, id := range stuck {
 		still[id] = true
@@ -65,20 +85,21 @@ func (p *ringPace) learn(stuck []int64, now time.Time) {
 		}
 		p.last = nil
 	}
-	for id, at := range p.waiting {
-		if now.Sub(at) >= ringAgainAfter || !still[id] {
-			delete(p.waiting, id)
-		}
-	}
+	maps.DeleteFunc(p.rung, func(id int64, _ rung) bool { return !still[id] })
 }
 
 // rang notes who was rung.
 func (p *ringPace) rang(ids []int64, now time.Time) {
-	if p.waiting == nil {
-		p.waiting = map[int64]time.Time{}
+	if p.rung == nil {
+		p.rung = map[int64]rung{}
 	}
 	p.last = ids
 	for _, id := range ids {
-		p.waiting[id] = now
+		before, again := p.rung[id]
+		if again {
+			before.vain++
+		}
+		before.at = now
+		p.rung[id] = before
 	}
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -11,12 +12,12 @@ import (
 // tasks as may be rung are.
 func round(p *ringPace, now time.Time, next *int64, lagging int, stuck func(id int64) bool) (rung int) {
 	var still []int64
-	for _, id := range p.pending() {
+	for _, id := range p.known() {
 		if stuck(id) {
 			still = append(still, id)
 		}
 	}
-	p.learn(still, now)
+	p.learn(still)
 	var ids []int64
 	for range min(p.limit(), lagging) {
 		*next++
@@ -35,7 +36,7 @@ func TestRingsDoubleWhileTheyHelp(t *testing.T) {
 		now = now.Add(15 * time.Second)
 	}
 	require.Equal(t, []int{200, 400, 800, 1000, 1000}, got)
-	require.LessOrEqual(t, len(p.pending()), ringsAtMost)
+	require.LessOrEqual(t, len(p.pending(now)), ringsAtMost)
 }
 
 // Where ringing does not help, it takes ever less from those that work.
@@ -48,7 +49,7 @@ func TestRingsHalveWhileTheyDoNotHelp(t *testing.T) {
 		now = now.Add(15 * time.Second)
 	}
 	require.Equal(t, []int{200, 100, 50, 25, 12, 10, 10, 10}, got)
-	require.Less(t, len(p.pending()), 100, "after a minute they may be rung again")
+	require.Less(t, len(p.pending(now)), 100, "after a minute they may be rung again")
 	// And it comes back when it helps again, a round without any in between.
 	for range 5 {
 		round(p, now, &next, 5, func(int64) bool { return false })
@@ -61,11 +62,37 @@ func TestRingsHalveWhileTheyDoNotHelp(t *testing.T) {
 func TestWhoWasRungIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	p, now := &ringPace{}, time.Unix(0, 0)
-	require.Empty(t, p.pending())
+	require.Empty(t, p.pending(now))
 	p.rang([]int64{3, 1}, now)
-	require.Equal(t, []int64{1, 3}, p.pending())
-	p.learn([]int64{1}, now.Add(15*time.Second))
-	require.Equal(t, []int64{1}, p.pending(), "3 moved")
-	p.learn([]int64{1}, now.Add(ringAgainAfter))
-	require.Empty(t, p.pending())
+	require.Equal(t, []int64{1, 3}, p.pending(now))
+	p.learn([]int64{1})
+	require.Equal(t, []int64{1}, p.pending(now.Add(15*time.Second)), "3 moved")
+	require.Empty(t, p.pending(now.Add(ringAgainAfter)))
+	require.Equal(t, []int64{1}, p.known(), "it is asked for on")
+}
+
+// Tasks that no ring helps are the oldest for ever. One that was lost after them must
+// not wait for them.
+func TestThoseWhomNoRingHelpsMakeRoom(t *testing.T) {
+	t.Parallel()
+	const stuck, lost = 100, 101
+	p, now := &ringPace{}, time.Unix(0, 0)
+	reconcile := func(there int64) (rung []int64) {
+		p.learn(p.known())
+		except := p.pending(now)
+		for id := int64(1); id <= there && len(rung) < p.limit(); id++ {
+			if !slices.Contains(except, id) {
+				rung = append(rung, id)
+			}
+		}
+		p.rang(rung, now)
+		now = now.Add(15 * time.Second)
+		return rung
+	}
+	for range 40 {
+		reconcile(stuck)
+	}
+	for rounds := 0; !slices.Contains(reconcile(lost), lost); rounds++ {
+		require.Less(t, rounds, 8, "two minutes")
+	}
 }

@@ -9,7 +9,7 @@ import (
 // reconcileStore is the part of Store that the reconciler uses.
 type reconcileStore interface {
 	// Reconcile rings tasks that lag without anybody on the way to tell them,
-	// at most limit and none of except, and returns which.
+	// at most limit and none of except, and returns which, also with an error.
 	Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error)
 	// StillLagging returns those tasks to which nothing has happened.
 	StillLagging(ctx context.Context, ids []int64) ([]int64, error)
@@ -40,18 +40,15 @@ func (r *reconciler) run(ctx context.Context) {
 }
 
 func (r *reconciler) ring(ctx context.Context, now time.Time) {
-	stuck, err := r.store.StillLagging(ctx, r.pace.pending())
+	stuck, err := r.store.StillLagging(ctx, r.pace.known())
 	var rung []int64
 	if err == nil {
-		r.pace.learn(stuck, now)
-		rung, err = r.store.Reconcile(ctx, r.pace.limit(), r.pace.pending()...)
+		r.pace.learn(stuck)
+		rung, err = r.store.Reconcile(ctx, r.pace.limit(), r.pace.pending(now)...)
 		r.pace.rang(rung, now)
 	}
-	if err != nil {
-		if ctx.Err() == nil {
-			r.log.Warn("The look for lagging tasks failed; the next one comes.", "error", err)
-		}
-		return
+	if err != nil && ctx.Err() == nil {
+		r.log.Warn("The look for lagging tasks failed; the next one comes.", "error", err)
 	}
 	if n := len(rung); n > 0 {
 		r.metrics.rung.Add(float64(n))

@@ -72,10 +72,17 @@ func Run(ctx context.Context, d Deps) error {
 		}, log: d.Logger, metrics: m}.run(beating)
 		return nil
 	})
+	// Most of what it heals needs no Temporal, and an outage is when it is needed.
+	var heals errgroup.Group
+	heals.Go(func() error {
+		(&reconciler{store: d.Store, every: d.ReconcileEvery, log: d.Logger, metrics: m}).run(ctx)
+		return nil
+	})
 	for ctx.Err() == nil {
 		serve(ctx, d, m, &serving)
 		pause(ctx, askAgain)
 	}
+	_ = heals.Wait() // it ends without an error
 	stopBeats()
 	return beats.Wait()
 }
@@ -104,10 +111,6 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 	feeders.Go(func() error { newDispatcher(d, breaker, missed, m).run(feeding); return nil })
 	feeders.Go(func() error { relabel(feeding, d, missed); return nil })
 	feeders.Go(func() error { newUploadLane(d, breaker, m).run(feeding); return nil })
-	feeders.Go(func() error {
-		(&reconciler{store: d.Store, every: d.ReconcileEvery, log: d.Logger, metrics: m}).run(feeding)
-		return nil
-	})
 	if d.Objects != nil {
 		feeders.Go(func() error { ensureSweep(feeding, d); return nil })
 	}

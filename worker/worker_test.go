@@ -253,20 +253,27 @@ func (f *floor) alive() int {
 
 func TestAWorkerWaitsForATemporalThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	st := dbtest.Store(t)
+	w := dbtest.NewWorld(t)
+	st := w.Store
+	_, err := st.Pool().Exec(t.Context(), `INSERT INTO count_changes VALUES ($1, $2, 'open', 0)`, w.PipelineID, w.VersionID)
+	require.NoError(t, err)
 	c, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1"})
 	require.NoError(t, err)
 	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- worker.Run(ctx, worker.Deps{Store: st, Client: c, Logger: quiet(), TaskQueue: "nowhere", WorkerID: "waiting"})
+		done <- worker.Run(ctx, worker.Deps{Store: st, Client: c, Logger: quiet(), TaskQueue: "nowhere", WorkerID: "waiting", ReconcileEvery: 50 * time.Millisecond})
 	}()
 	var ok bool
 	require.Eventually(t, func() bool {
 		return st.Pool().QueryRow(t.Context(), `SELECT temporal_ok FROM worker_heartbeats WHERE worker_id = 'waiting'`).Scan(&ok) == nil
 	}, patience, 20*time.Millisecond, "a heartbeat")
 	require.False(t, ok, "it is alive and says that it cannot work")
+	require.Eventually(t, func() bool {
+		var n int
+		return st.Pool().QueryRow(t.Context(), `SELECT count(*) FROM count_changes`).Scan(&n) == nil && n == 0
+	}, patience, 20*time.Millisecond, "what heals without Temporal does")
 	select {
 	case err := <-done:
 		require.Fail(t, "the worker gave up", "%v", err)

@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/task"
 )
@@ -16,14 +18,24 @@ import (
 // escalate. Each is a journal row of its own; the run that asked reads them
 // from the journal. Applied is always true.
 func (s *Store) CheckDeadlines(ctx context.Context, taskID int64) (StepResult, error) {
-	var out StepResult
+	return s.atDeadlines(ctx, taskID, false)
+}
+
+// atDeadlines is CheckDeadlines. With tell, somebody else than the run asks: the run is
+// told of it, and a task that is locked is left for another time.
+func (s *Store) atDeadlines(ctx context.Context, taskID int64, tell bool) (out StepResult, err error) {
 	var expired int64
-	err := s.inTx(ctx, func(tx pgx.Tx) error {
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		if tell {
+			if _, err := tx.Exec(ctx, `SELECT set_config('lock_timeout', $1, true)`, milliseconds(overdueWait)); err != nil {
+				return err
+			}
+		}
 		t, err := lockAnyTask(ctx, tx, taskID)
 		if err != nil {
 			return err
 		}
-		moved, leases, err := t.checkDeadlines(ctx, tx)
+		moved, leases, err := t.checkDeadlines(ctx, tx, tell)
 		if err != nil {
 			return err
 		}
@@ -55,10 +67,14 @@ func overdueSQL(before, limit, and string) string {
 			AND n.status IN ('available', 'claimed') AND %[3]s ORDER BY n.sla_at LIMIT %[2]s)`, before, limit, and)
 }
 
+// overdueWait is how long endOverdue waits for a lock on a task: many may be overdue.
+const overdueWait = 100 * time.Millisecond
+
 // endOverdue does so for tasks whose runs have not done it minutes after the time was
 // up, because they wait to be told of earlier events: while Temporal is away, what
-// somebody left would be served only when the queue holds nothing else. The runs hear
-// of it with what waits for them. Where nothing waits, ringLagging rings them.
+// somebody left would be served only when the queue holds nothing else. What tells the
+// runs of it stands for what waits for them. Where nothing waits, ringLagging rings
+// them. A task that cannot be locked, or is broken, holds up no other.
 func (s *Store) endOverdue(ctx context.Context, limit int) error {
 	rows, _ := s.pool.Query(ctx, overdueSQL("$1", "$2", `EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)`)+` LIMIT $2`,
 		deadlineBeforeRing, limit)
@@ -66,12 +82,18 @@ func (s *Store) endOverdue(ctx context.Context, limit int) error {
 	if err != nil {
 		return translate(err)
 	}
+	var failed []error
 	for _, id := range ids {
-		if _, err := s.CheckDeadlines(ctx, id); err != nil {
-			return err
+		_, err := s.atDeadlines(ctx, id, true)
+		switch {
+		case err == nil, lockedTooLong(err): // somebody changes it now; another round comes
+		case fault.Is(err, fault.Unavailable): // so are all others
+			return errors.Join(append(failed, err)...)
+		default:
+			failed = append(failed, fmt.Errorf("end what is overdue of task %d: %w", id, err))
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // LeasesExpired counts the leases that this process took back from people who
@@ -88,7 +110,7 @@ type due struct {
 	LeaseEnds *time.Time `db:"lease_expires_at"`
 }
 
-func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx) (moved bool, leases int64, err error) {
+func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx, tell bool) (moved bool, leases int64, err error) {
 	rows, _ := tx.Query(ctx, `SELECT key, iteration, claim_id::text, claimed_by, lease_expires_at,
 			coalesce(sla_at <= now(), false) AS late
 		FROM task_nodes WHERE task_id = $1 AND (status = 'claimed' AND lease_expires_at <= now()
@@ -109,7 +131,7 @@ func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx) (moved bool,
 		if !d.SLA {
 			leases++
 		}
-		seq, err := t.journal(ctx, tx, e, false)
+		seq, err := t.journal(ctx, tx, e, tell)
 		if err != nil {
 			return false, 0, err
 		}

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -173,6 +175,10 @@ func TestALeaseEndsWhileNobodyIsTold(t *testing.T) {
 	require.EqualValues(t, 1, b.Store.LeasesExpired())
 	_, err = b.Store.Submit(ctx, ada, left.ID, raw(`{"answer":"42","sure":true}`))
 	require.Equal(t, fault.Conflict, fault.KindOf(err), "it was taken from who left it")
+	told := b.take(store.UrgencyHanded)
+	require.Len(t, told, 1, "the end of the lease stands for the claim, which was to be told")
+	require.Equal(t, pipeline.EventExpire, told[0].Event.Kind)
+	require.Equal(t, left.TaskID, told[0].TaskID)
 
 	b.exec(`DELETE FROM outbox`) // nothing waits to be told: the run is rung
 	rung, err := b.Store.Reconcile(ctx, 100)
@@ -182,6 +188,45 @@ func TestALeaseEndsWhileNobodyIsTold(t *testing.T) {
 	rung, err = b.Store.Reconcile(ctx, 100)
 	require.NoError(t, err)
 	require.Equal(t, []int64{late.TaskID}, rung)
+}
+
+// A task that somebody has locked, or that is broken, keeps nothing from being healed.
+func TestAnOverdueTaskThatCannotBeLockedHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada := t.Context(), b.Contributors[0]
+	b.create(4)
+	locked, gone, other := b.claim(ada, pipeline.KindSubtask), b.claim(ada, pipeline.KindSubtask), b.claim(ada, pipeline.KindSubtask)
+	lost := b.claim(ada, pipeline.KindSubtask)
+	for i, c := range []*store.Claim{locked, gone, other} {
+		b.lapse(c.TaskID, 9*time.Minute-time.Duration(i)*time.Minute)
+	}
+	b.exec(`DELETE FROM outbox WHERE task_id = $1`, lost.TaskID)
+	b.exec(`UPDATE task_lag SET since = now() - interval '2 minutes' WHERE task_id = $1`, lost.TaskID)
+	b.exec(`DELETE FROM tasks WHERE id = $1`, gone.TaskID)
+	b.held(lockTask, locked.TaskID)
+	rung, err := b.Store.Reconcile(ctx, 100)
+	require.ErrorContains(t, err, fmt.Sprintf("task %d", gone.TaskID))
+	require.Equal(t, []int64{lost.TaskID}, rung)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM task_events WHERE kind = 'expire'`))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND status = 'available'`, other.TaskID))
+}
+
+// One process compares the kept counts with every task. The others go on meanwhile.
+func TestAComparisonOfCountsHoldsUpNoOtherProcess(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(1)
+	b.exec(`UPDATE count_checks SET at = now() - interval '2 hours'`)
+	tx, err := b.Store.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
+	_, err = tx.Exec(t.Context(), `UPDATE count_checks SET at = now()`)
+	require.NoError(t, err)
+	require.Positive(t, b.count(`SELECT count(*) FROM count_changes`))
+	_, err = b.Store.Reconcile(t.Context(), 100)
+	require.NoError(t, err)
+	require.Zero(t, b.count(`SELECT count(*) FROM count_changes`))
 }
 
 func TestReconcileRingsWhatLags(t *testing.T) {
@@ -208,9 +253,10 @@ func TestReconcileRingsWhatLags(t *testing.T) {
 	_, err = b.Store.Submit(ctx, b.Contributors[1], b.claim(b.Contributors[1], pipeline.KindSubtask).ID, raw(`{"answer":"42","sure":true}`))
 	require.NoError(t, err)
 	got := b.take(store.UrgencyHanded)
-	require.Len(t, got, 3, "rings stand behind no claims")
-	require.Equal(t, pipeline.EventSubmit, got[0].Event.Kind, "but behind what was handed in")
-	for _, d := range got[1:] {
+	require.Len(t, got, 4, "rings stand behind no claims")
+	require.Equal(t, pipeline.EventEscalate, got[0].Event.Kind, "the second round ended what the first had rung in vain")
+	require.Equal(t, pipeline.EventSubmit, got[1].Event.Kind, "but behind what was handed in")
+	for _, d := range got[2:] {
 		require.Equal(t, store.TopicSync, d.Topic)
 	}
 }

@@ -142,11 +142,16 @@ const driftSQL = `SELECT pipeline_id, version_id, what, coalesce(r.n, 0) - coale
 // another program wrote the rows, such as the release of before.
 const countsChecked = time.Hour
 
-// checkCounts mends the kept counts, in one process at a time.
+// checkCounts mends the kept counts, in one process at a time: the others go on. It
+// takes as long as it takes to read every task.
 func (s *Store) checkCounts(ctx context.Context) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `UPDATE count_checks SET at = now() WHERE at < now() - $1::interval`, countsChecked)
+		tag, err := tx.Exec(ctx, `UPDATE count_checks SET at = now() WHERE ctid = ANY (ARRAY(
+			SELECT ctid FROM count_checks WHERE at < now() - $1::interval FOR UPDATE SKIP LOCKED))`, countsChecked)
 		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SELECT set_config('statement_timeout', '0', true)`); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO count_changes (pipeline_id, version_id, what, n) `+driftSQL)

@@ -23,7 +23,11 @@ func (b *bench) behindLock(lock string, arg any, commands ...func() error) []err
 	tx, err := b.Store.Pool().Begin(ctx)
 	require.NoError(b.t, err)
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	_, err = tx.Exec(ctx, lock, arg)
+	args := []any{arg}
+	if arg == nil { // LOCK takes none
+		args = nil
+	}
+	_, err = tx.Exec(ctx, lock, args...)
 	require.NoError(b.t, err)
 	done := make([]chan error, len(commands))
 	for i, command := range commands {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,35 +24,34 @@ const (
 // due later each time, and what they stand for need not be told.
 const outboxBehind = 100
 
+// healedAtOnce bounds what is healed in a round without a ring, of each sort.
+const healedAtOnce = 200
+
 // Reconcile heals what was lost on the way and tidies up: it rings the runs of
 // tasks and uploads that lag, frees nodes that were kept for somebody who did
-// not come, and those whose runs cannot be told that a lease ran out, drops stored answers past their time, and adds kept counts up. It
-// returns the tasks whose runs it rang, at most limit and none of except; each
+// not come, and those whose runs cannot be told that a lease ran out, drops
+// stored answers past their time, and adds kept counts up. It returns the tasks
+// whose runs it rang, also with an error: at most limit and none of except. Each
 // costs one outbox row.
 func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error) {
-	if err := s.fromTheFuture(ctx, limit); err != nil {
+	if err := s.fromTheFuture(ctx, healedAtOnce); err != nil {
 		return nil, translate(err)
 	}
-	if err := s.freeReservations(ctx, limit); err != nil {
+	if err := s.freeReservations(ctx, healedAtOnce); err != nil {
 		return nil, translate(err)
 	}
-	if err := s.endOverdue(ctx, limit); err != nil {
-		return nil, err
-	}
+	overdue := s.endOverdue(ctx, healedAtOnce) // what one task has wrong holds up no other
 	if err := s.dropOldAnswers(ctx); err != nil {
-		return nil, translate(err)
+		return nil, errors.Join(overdue, translate(err))
 	}
 	if _, err := s.RingStuckUploads(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(overdue, err)
 	}
 	rung, err := s.ringLagging(ctx, limit, except)
 	if err != nil {
-		return nil, translate(err)
+		return nil, errors.Join(overdue, translate(err))
 	}
-	if err := s.checkCounts(ctx); err != nil {
-		return rung, err
-	}
-	return rung, translate(s.foldCounts(ctx))
+	return rung, errors.Join(overdue, s.checkCounts(ctx), translate(s.foldCounts(ctx)))
 }
 
 // StillLagging returns those of the tasks to which nothing has happened since

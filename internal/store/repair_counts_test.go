@@ -34,7 +34,7 @@ func TestCountsAreCorrectedOnce(t *testing.T) {
 			if !repairFirst {
 				commands[0], commands[1] = commands[1], commands[0]
 			}
-			errs := b.behindLock(`SELECT 1 FROM count_checks WHERE only_row = $1 FOR UPDATE`, true, commands...)
+			errs := b.behindLock(`LOCK TABLE count_changes IN EXCLUSIVE MODE`, nil, commands...)
 			require.NoError(t, errors.Join(errs...))
 			counts, err := b.Store.QueueCounts(ctx, b.OrgID, b.PipelineID)
 			require.NoError(t, err)
