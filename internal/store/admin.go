@@ -123,6 +123,7 @@ func (s *Store) Resolve(ctx context.Context, m Member, taskID int64, node, outco
 
 func (s *Store) resolve(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow, e pipeline.Event) error {
 	to, passed := task.NodeAvailable, false
+	var limit time.Duration // of the new round, which begins here: who claims it first is before the run
 	switch e.Outcome {
 	case pipeline.ResolveRequeue:
 		e.Iteration++
@@ -130,8 +131,11 @@ func (s *Store) resolve(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow
 		if err != nil {
 			return err
 		}
-		if def, _ := p.Node(n.Key); def.Automated() {
+		def, _ := p.Node(n.Key)
+		if def.Automated() {
 			to = task.NodeDeferred
+		} else {
+			limit = time.Duration(def.SLA)
 		}
 	case pipeline.ResolveSkip:
 		to, passed = task.NodeNA, true
@@ -149,9 +153,10 @@ func (s *Store) resolve(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow
 	if err := t.leaveNode(ctx, tx, n.Key, to, seq, ""); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE task_nodes SET iteration = $3, passed = $4, skipped = $5, sla_at = NULL,
+	_, err = tx.Exec(ctx, `UPDATE task_nodes SET iteration = $3, passed = $4, skipped = $5,
+			sla_at = CASE WHEN $7::interval > interval '0' THEN now() + $7::interval END,
 			reworks = CASE WHEN $6 THEN 0 ELSE reworks END WHERE task_id = $1 AND key = $2`,
-		t.ID, n.Key, e.Iteration, passed, e.Skipped, e.Outcome == pipeline.ResolveRequeue)
+		t.ID, n.Key, e.Iteration, passed, e.Skipped, e.Outcome == pipeline.ResolveRequeue, limit)
 	return err
 }
 

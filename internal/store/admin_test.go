@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
@@ -40,6 +41,27 @@ func TestDeadlinesExpireLeasesAndEscalate(t *testing.T) {
 	n, _ = b.settle(ids[1]).Node("solve")
 	require.Equal(t, task.NodeAvailable, n.Status)
 	require.Equal(t, 2, n.Iteration)
+	b.checked()
+}
+
+// Who claims what was put back may be there before the run of the task.
+func TestWhatIsPutBackHasItsTimeLimitAtOnce(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Definition()
+	d.Nodes[1].SLA = pipeline.Duration(time.Hour)
+	b := newBench(t, dbtest.WithDefinition(d))
+	ctx, admin := t.Context(), b.member(b.Admin)
+	id := b.create(1)[0]
+	require.NoError(t, b.Store.Escalate(ctx, admin, id, "solve", "too hard"))
+	b.settle(id)
+	require.NoError(t, b.Store.Resolve(ctx, admin, id, "solve", pipeline.ResolveRequeue, ""))
+	c := b.claim(b.Contributors[0], pipeline.KindSubtask)
+	require.NotNil(t, c)
+	b.settle(id)
+	require.NoError(t, b.Store.ReleaseClaim(ctx, b.Contributors[0], c.ID, store.Release{}))
+	b.settle(id)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND key = 'solve'
+		AND sla_at BETWEEN now() + interval '59 minutes' AND now() + interval '1 hour'`, id))
 	b.checked()
 }
 
