@@ -5,6 +5,7 @@ package activities
 
 import (
 	"context"
+	"slices"
 
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
@@ -48,6 +49,9 @@ func (a *Tasks) LoadEvents(ctx context.Context, in LoadEventsInput) (LoadEventsR
 
 // ApplyStep writes what follows from a run of events.
 func (a *Tasks) ApplyStep(ctx context.Context, in ApplyStepInput) (StepResult, error) {
+	// A local activity is given the workflow's own values: what people wrote must not
+	// come into them, from where they would go into the history with the next try.
+	in.Changes = slices.Clone(in.Changes)
 	if err := a.unwire(ctx, in.TaskID, in.Changes); err != nil {
 		return StepResult{}, outward(ctx, err)
 	}

@@ -128,13 +128,21 @@ func TestWhatAPersonWroteReachesTheRowAllTheSame(t *testing.T) {
 		{Seq: 2, Kind: pipeline.EventQuarantine, Node: "solve", Reason: "Ada was rude"},
 	}}
 	env, tasks := environment(s)
-	_, err := env.ExecuteActivity(tasks.ApplyStep, activities.ApplyStepInput{TaskID: 1, From: 1, To: 2, Changes: []pipeline.Change{
+	in := activities.ApplyStepInput{TaskID: 1, From: 1, To: 2, Changes: []pipeline.Change{
 		{Seq: 2, Node: pipeline.NodeState{Key: "solve", Reason: pipeline.ReasonPerson}},
 		{Seq: 2, Node: pipeline.NodeState{Key: "check", Reason: pipeline.ReasonMaxRework}},
-	}})
+	}}
+	_, err := env.ExecuteActivity(tasks.ApplyStep, in)
 	require.NoError(t, err)
 	require.Equal(t, "Ada was rude", s.step.Changes[0].Node.Reason)
 	require.Equal(t, pipeline.ReasonMaxRework, s.step.Changes[1].Node.Reason)
+
+	// A local activity is called with the values themselves, which go into the history
+	// when it fails and another sort of activity is asked.
+	_, err = (&activities.Tasks{Store: s}).ApplyStep(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, "Ada was rude", s.step.Changes[0].Node.Reason)
+	require.Equal(t, pipeline.ReasonPerson, in.Changes[0].Node.Reason)
 }
 
 func TestErrorsCarryTheirKindAndNothingElse(t *testing.T) {
