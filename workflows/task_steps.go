@@ -103,6 +103,12 @@ func (r *taskRun) refill(ctx workflow.Context) error {
 	if !full {
 		r.Known = r.State.Seq
 	}
+	if len(got.Events) > 0 && got.Events[0].Seq != r.State.Seq+1 {
+		// As for an event of a newer version: it is tried again, ever later, until
+		// somebody has mended the journal. Asking for it at once would never end.
+		panic(fmt.Sprintf("the journal of task %d has event %d and not %d before it; `taskloom doctor --deep` tells what to do",
+			r.taskID, got.Events[0].Seq, r.State.Seq+1))
+	}
 	for _, e := range got.Events {
 		r.inbox.add(e)
 		r.Known = max(r.Known, e.Seq)
