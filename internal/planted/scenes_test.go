@@ -197,8 +197,8 @@ func (y *yard) pollForeignTasks(ctx context.Context) ([]string, error) {
 const temporalHangs = 8 * time.Second
 
 // workWhileTemporalDies has everybody hand in what is the last event of a task
-// while Temporal hangs, which then dies of it: what a call had given it by then
-// is gone. It waits until nothing more can be on its way.
+// while Temporal hangs, creates and claims more, and polls. Temporal then dies of
+// it: what a call had given it by then is gone. It waits until nothing more can be on its way.
 func (y *yard) workWhileTemporalDies(ctx context.Context) ([]string, error) {
 	ids, err := y.create(ctx, y.ours, len(y.ours.people))
 	if err != nil {
@@ -221,6 +221,9 @@ func (y *yard) workWhileTemporalDies(ctx context.Context) ([]string, error) {
 	hung := time.Now()
 	err = y.eachPerson(ctx, func(ctx context.Context, i int, p *client) error { return p.submit(ctx, held[i].ID) })
 	if err == nil {
+		err = y.newWork(ctx)
+	}
+	if err == nil {
 		err = wait(ctx, time.Until(hung.Add(temporalHangs)))
 	}
 	y.Signal("temporal", syscall.SIGKILL)
@@ -236,6 +239,30 @@ func (y *yard) workWhileTemporalDies(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	return nil, err
+}
+
+// newWork creates a task for everybody, who claims it, and asks for its status.
+func (y *yard) newWork(ctx context.Context) error {
+	ids, err := y.create(ctx, y.ours, len(y.ours.people))
+	if err != nil {
+		return fmt.Errorf("create while Temporal is away: %w", err)
+	}
+	return y.eachPerson(ctx, func(ctx context.Context, i int, p *client) error {
+		if _, err := p.insist(ctx, object{"role": "contributor", "task_id": ids[i], "node": "solve"}); err != nil {
+			return fmt.Errorf("claim while Temporal is away: %w", err)
+		}
+		var got struct {
+			Status string `json:"status"`
+		}
+		path := fmt.Sprintf("/api/v1/workflows/%d/tasks/%d", y.ours.pipeline, ids[i])
+		if err := y.ours.api.call(ctx, "GET", path, nil, &got); err != nil {
+			return fmt.Errorf("poll while Temporal is away: %w", err)
+		}
+		if got.Status == "" {
+			return fmt.Errorf("task %d has no status while Temporal is away", ids[i])
+		}
+		return nil
+	})
 }
 
 // rested says whether nothing is on its way any more: Temporal was told of
