@@ -67,7 +67,7 @@ bench: build ## Measures the hot paths, each against its floor in the same run (
 
 .PHONY: load
 load: build ## Plays everybody at once and holds the product against its objectives (SCRIPT=day|peak|burst|quarter|stress|outage|soak|cost|growth LOADFLAGS=…)
-	@bin/taskloom-dev exec -- go run ./load -script $(SCRIPT) $(LOADFLAGS)
+	@bin/taskloom-dev exec $(if $(filter growth,$(SCRIPT)),--statements )-- go run ./load -script $(SCRIPT) $(LOADFLAGS)
 
 .PHONY: race
 race: build ## Races against the systems one would otherwise use (RACE=claims,held,create,flow,chaos,polls,ingest,labelstudio RACEFLAGS=…)

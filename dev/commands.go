@@ -44,6 +44,7 @@ func execute(ctx context.Context, args []string, stderr io.Writer) (int, error) 
 	restart := flags.Bool("restart", false, "")
 	ui := flags.Bool("ui", false, "")
 	connections := flags.Int("connections", 0, "")
+	statements := flags.Bool("statements", false, "")
 	if err := flags.Parse(args); err != nil {
 		return 2, err
 	}
@@ -52,9 +53,9 @@ func execute(ctx context.Context, args []string, stderr io.Writer) (int, error) 
 	}
 	env := stack.NewEnviron(os.Environ())
 	return stack.Exec(ctx, stack.ExecOptions{
-		Dir: *dir, Restart: *restart || env.Yes("RESTART"), UI: *ui, Connections: *connections, Command: flags.Args(),
-		Environ: env,
-		Say:     progress.New(stderr),
+		Dir: *dir, Restart: *restart || env.Yes("RESTART"), UI: *ui, Connections: *connections, Statements: *statements,
+		Command: flags.Args(), Environ: env,
+		Say: progress.New(stderr),
 	})
 }
 

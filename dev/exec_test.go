@@ -58,6 +58,26 @@ func TestExecReturnsTheExitCodeAndLeavesNothing(t *testing.T) {
 	require.Empty(t, left)
 }
 
+func TestExecCountsStatementsWhereItIsAsked(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	run := h.exec(t, "--statements")
+	conn, err := pgx.Connect(t.Context(), h.env(t)["DATABASE_URL"])
+	require.NoError(t, err)
+	var calls int
+	_, err = conn.Exec(t.Context(), `CREATE EXTENSION pg_stat_statements`)
+	require.NoError(t, err)
+	for range 3 {
+		_, err = conn.Exec(t.Context(), `SELECT 'counted'`)
+		require.NoError(t, err)
+	}
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT calls FROM pg_stat_statements WHERE query = 'SELECT $1'`).Scan(&calls))
+	require.Equal(t, 3, calls)
+	require.NoError(t, conn.Close(t.Context()))
+	require.Equal(t, 0, run.finish())
+	h.goneSoon(t)
+}
+
 func TestExecsCommandDiesWithItsSupervisor(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

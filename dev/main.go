@@ -18,10 +18,13 @@ const usage = `taskloom-dev runs Taskloom's stack on this machine.
       (127.0.0.1:8080), FRESH=1 to start empty; DATABASE_URL, TEMPORAL_ADDRESS,
       S3_ENDPOINT with S3_*, REDIS_URL to bring parts of your own.
 
-  taskloom-dev exec [--dir DIR] [--restart] [--ui] [--connections N] -- COMMAND [ARGUMENT...]
+  taskloom-dev exec [--dir DIR] [--restart] [--ui] [--connections N]
+      [--statements] -- COMMAND [ARGUMENT...]
       Runs a command beside Postgres, Temporal and S3, with their addresses in
       its environment, and returns its exit code. DIR keeps the state; without
       it the state is removed afterwards. N is Postgres' max_connections (200).
+      With --statements Postgres counts what each statement costs
+      (pg_stat_statements), and times its reads.
 
   --restart, or RESTART=1, brings a part back that dies; without it everything
   stops then.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,7 +16,12 @@ import (
 )
 
 // grown are the operations that growth compares.
-var grown = []string{"create-5000", "claim", "submit", "step", "claim-review", "verdict", "list", "status", "explorer", "counts"}
+var grown = []string{"create-5000", "claim", "submit", "step", "claim-review", "verdict", "list", "status", "explorer", "counts", control}
+
+// control is a request that is the same beside any number of tasks: it asks
+// whose the pipeline is, and hears that there is none. What it differs by is the
+// machine, and what everything else does to it.
+const control = "foreign"
 
 const (
 	// creations are those of each measurement, of which so many come between two
@@ -78,9 +84,9 @@ func runGrowth(ctx context.Context, r *run) error {
 	}
 	r.stopWatching(ctx)
 	lines := compareSizes(r.rec, r.sizes)
-	r.bare = map[string]any{"growth": lines, "latencies": r.rec.Lines(), "series": r.series.All(), "first_failures": r.rec.Failures()}
+	r.bare = map[string]any{"growth": lines, "statements": r.statements, "latencies": r.rec.Lines(), "series": r.series.All(), "first_failures": r.rec.Failures()}
 	r.judgeCreation(lines)
-	return r.printGrowth(lines)
+	return errors.Join(r.printGrowth(lines), r.printStatements())
 }
 
 // growthMix is what is open beside so many tasks.
@@ -130,7 +136,7 @@ func (r *run) measureSize(ctx context.Context, name string, body []byte) error {
 	claims := growthClaims(r.sizes[0], r.dur)
 	p := profile{
 		Tasks: claims, Handling: time.Second, Verdicts: claims * 0.8, Reviewing: time.Second,
-		Counts: 10, Lists: 10, Statuses: 50, Explorer: 2, Foreign: 1,
+		Counts: 10, Lists: 10, Statuses: 50, Explorer: 2, Foreign: 10,
 	}
 	warm := time.Since(r.began)
 	from := warm + growthWarm
@@ -138,6 +144,12 @@ func (r *run) measureSize(ctx context.Context, name string, body []byte) error {
 	r.enter(name, from)
 	var g sync.WaitGroup
 	r.play(play, &g, p, warm, from+r.dur)
+	if err := r.until(ctx, from); err != nil {
+		return err
+	}
+	if err := r.forgetStatements(ctx); err != nil {
+		return err
+	}
 	if err := r.wind(ctx, stop, &g); err != nil {
 		return err
 	}
@@ -152,7 +164,7 @@ func (r *run) measureSize(ctx context.Context, name string, body []byte) error {
 			return err
 		}
 	}
-	return nil
+	return r.takeStatements(ctx, name)
 }
 
 // removeCreated takes away what was created, so that what comes next is beside
@@ -193,7 +205,9 @@ func compareSizes(rec *record.Recorder, sizes []int) []growthLine {
 func lineOf(rec *record.Recorder, op string, size int) growthLine {
 	names := []string{sizeName(size, halves[0]), sizeName(size, halves[1])}
 	in := func(phases ...string) record.Summary {
-		return rec.Select(func(k record.Key) bool { return k.Op == op && k.Class == record.OK && slices.Contains(phases, k.Phase) })
+		return rec.Select(func(k record.Key) bool {
+			return k.Op == op && k.Class == answered(op) && slices.Contains(phases, k.Phase)
+		})
 	}
 	first, again, both := in(names[0]), in(names[1]), in(names...)
 	ms := func(s record.Summary, percent float64) float64 { return slo.Millis(s.Quantile(percent)) }
@@ -201,6 +215,14 @@ func lineOf(rec *record.Recorder, op string, size int) growthLine {
 		Op: op, Size: size, N: both.N(), P50: ms(both, 50), P99: ms(both, 99),
 		Same: ratio(ms(again, 50), ms(first, 50)), SameTail: ratio(ms(again, 99), ms(first, 99)),
 	}
+}
+
+// answered is how an operation ends when all is well: the control hears 404.
+func answered(op string) record.Class {
+	if op == control {
+		return record.Stale
+	}
+	return record.OK
 }
 
 // ratio is 0 when one of both was not measured.

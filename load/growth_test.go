@@ -61,6 +61,10 @@ func TestCompareSizes(t *testing.T) {
 	require.InEpsilon(t, 2.0, r.numbers.get()[slo.CreateGrowth], 0.01)
 	require.NoError(t, r.printGrowth(all))
 
+	// The control hears that there is no such pipeline: that is its answer.
+	rec.Record(record.Key{Phase: sizeName(1000, halves[0]), Op: control, Class: record.Stale}, time.Millisecond, 404, "")
+	require.EqualValues(t, 1, lineOf(rec, control, 1000).N)
+
 	// Creations that all failed are no reason to meet the objective.
 	none, err := record.New(time.Now(), nil)
 	require.NoError(t, err)

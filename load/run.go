@@ -48,6 +48,9 @@ type run struct {
 	facts  facts
 	bare   any // what a script without objectives found
 
+	counting   bool        // Postgres counts what statements cost
+	statements []statement // by phase
+
 	notes    guarded[[]string]
 	failures guarded[[]error] // what makes the run fail at its end
 	numbers  guarded[map[string]float64]
@@ -103,6 +106,11 @@ func newRun(ctx context.Context, o options, stdout, stderr io.Writer) (_ *run, e
 func (r *run) prepare(ctx context.Context) (err error) {
 	if r.explain > 0 {
 		if err := r.explainSlow(ctx); err != nil {
+			return err
+		}
+	}
+	if r.script == "growth" {
+		if err := r.countStatements(ctx); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,9 @@ type Setup struct {
 	Port     int
 	// MaxConnections is Postgres' max_connections; 0 is the usual 200.
 	MaxConnections int
-	Log, Pid       string
+	// CountStatements loads pg_stat_statements, which costs a little.
+	CountStatements bool
+	Log, Pid        string
 	// Keep remembers a new place elsewhere for the next run.
 	Keep func(base string) error
 }

@@ -39,6 +39,10 @@ func (c *Cluster) Spec() child.Spec {
 		"max_wal_size=2GB", "min_wal_size=1GB",
 		"log_line_prefix=%m [%p] ",
 	}
+	if c.CountStatements {
+		settings = append(settings,
+			"shared_preload_libraries=pg_stat_statements", "pg_stat_statements.track_planning=on", "track_io_timing=on")
+	}
 	args := []string{"-D", c.Data, "-p", strconv.Itoa(c.Port)}
 	for _, setting := range settings {
 		args = append(args, "-c", setting)

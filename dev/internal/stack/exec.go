@@ -25,6 +25,7 @@ type ExecOptions struct {
 	UI      bool   // run Temporal's Web UI too
 	// Connections is Postgres' max_connections; 0 is the usual.
 	Connections int
+	Statements  bool // Postgres counts what each statement costs
 	Command     []string
 	Environ     Environ
 	Say         *progress.Reporter
@@ -57,7 +58,10 @@ func Exec(parent context.Context, o ExecOptions) (code int, err error) {
 	}
 	defer s.stop()
 
-	want := wanted{postgres: true, database: true, temporal: true, ui: o.UI, s3: true, connections: o.Connections}
+	want := wanted{
+		postgres: true, database: true, temporal: true, ui: o.UI, s3: true,
+		connections: o.Connections, statements: o.Statements,
+	}
 	if err := s.settle(append(want.ports(), portMetrics, portWorkerMetrics, portApp)...); err != nil {
 		return 1, err
 	}

@@ -101,6 +101,7 @@ type wanted struct {
 	postgres, temporal, ui, s3 bool
 	database                   bool // make the product's database
 	connections                int  // Postgres' max_connections; 0 is the usual
+	statements                 bool // Postgres counts what each statement costs
 }
 
 func (w wanted) ports() []string {
@@ -158,7 +159,7 @@ func (s *Stack) prepareCluster(ctx context.Context, want wanted) (*postgres.Clus
 		Dir: s.dir.Path(), Elsewhere: s.settings.PostgresBase, ID: s.settings.ID,
 		Password: s.settings.PostgresPassword, Port: s.settings.Ports[portPostgres],
 		Log: s.dir.Log(postgresPart), Pid: s.dir.Pid(postgresPart),
-		Keep: s.keepBase, MaxConnections: want.connections,
+		Keep: s.keepBase, MaxConnections: want.connections, CountStatements: want.statements,
 	}.Prepare(ctx, step.Doing)
 	step.Done(err)
 	return cluster, err
