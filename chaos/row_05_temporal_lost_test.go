@@ -45,6 +45,13 @@ func TestRow05TemporalLosesRuns(t *testing.T) {
 // dropTemporal drops both databases and kills the server, which makes them anew
 // as it starts.
 func (r *Run) dropTemporal(ctx context.Context) error {
+	return r.underTemporal(ctx, "DROP DATABASE %[1]s WITH (FORCE)")
+}
+
+// underTemporal runs commands about each of Temporal's two databases, whose name is
+// their argument, while the server is frozen, so that it does not tidy up. Then it is
+// away in one blow, and starts anew on what is there.
+func (r *Run) underTemporal(ctx context.Context, commands ...string) error {
 	c, err := pgx.ParseConfig(r.Value("DATABASE_URL"))
 	if err != nil {
 		return err
@@ -60,14 +67,15 @@ func (r *Run) dropTemporal(ctx context.Context) error {
 	if err != nil || len(names) != 2 {
 		return fmt.Errorf("Temporal's databases are %v: %w", names, err)
 	}
-	// Frozen, so that it does not tidy up; then away in one blow.
 	pid := r.Pid(partTemporal)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err
 	}
-	for _, name := range names {
-		if _, err := conn.Exec(ctx, "DROP DATABASE "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)"); err != nil {
-			return err
+	for _, command := range commands {
+		for _, name := range names {
+			if _, err := conn.Exec(ctx, fmt.Sprintf(command, name)); err != nil {
+				return fmt.Errorf("%s: %w", fmt.Sprintf(command, name), err)
+			}
 		}
 	}
 	return syscall.Kill(pid, syscall.SIGKILL)
