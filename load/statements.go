@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -58,14 +59,14 @@ func (r *run) forgetStatements(ctx context.Context) error {
 	return nil
 }
 
-// statementsSQL has what takes a share ($1) of all time. What this program asks
-// itself, in $2, is no matter of the product's.
+// statementsSQL has what was counted, dearest first. What this program asks itself, in
+// $1, is no matter of the product's.
 const statementsSQL = `WITH s AS (
 		SELECT queryid, min(query) AS query, sum(calls)::bigint AS calls, sum(total_plan_time) AS plan, sum(total_exec_time) AS exec,
 			sum(blk_read_time) AS waited, sum(shared_blks_hit) AS hit, sum(shared_blks_read) AS read
 		FROM pg_stat_statements
 		WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-			AND query !~* ALL ($2::text[]) AND calls > 0
+			AND query !~* ALL ($1::text[]) AND calls > 0
 		GROUP BY queryid)
 	SELECT '', left(btrim(regexp_replace(query, '\s+', ' ', 'g')), 160), calls, plan / calls, exec / calls, waited / calls,
 		(hit / calls)::float8, (read / calls)::float8, (plan + exec) / sum(plan + exec) OVER () AS share
@@ -131,14 +132,6 @@ func dearest(all []statement) []string {
 		}
 		most[s.Text] = max(most[s.Text], s.Share)
 	}
-	slices.SortStableFunc(texts, func(a, b string) int {
-		switch {
-		case most[a] > most[b]:
-			return -1
-		case most[a] < most[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(texts, func(a, b string) int { return cmp.Compare(most[b], most[a]) })
 	return texts
 }

@@ -59,7 +59,7 @@ func TestApplyEndsTheClaimThatIsOnItsWay(t *testing.T) {
 	id := b.create(1)[0]
 	m := b.member(b.Contributors[0])
 	document := b.demoted(b.nameOf(m.UserID))
-	errs := b.behindLock(`INSERT INTO task_events (task_id, seq, kind) VALUES ($1, 2, 'claim')`, id,
+	errs := b.behindLock(claimOnItsWay, id,
 		func() error { _, err := b.Store.ClaimNext(ctx, m, pipeline.KindSubtask); return err },
 		func() error { _, err := applyDoc(t, b.Store, document); return err })
 	require.NoError(t, errs[0])

@@ -84,6 +84,10 @@ func TestWhoWasLetInBeforeTheirRoleChangedGetsNoWork(t *testing.T) {
 	}
 }
 
+// claimOnItsWay has a task's first claim wait: its line of the journal waits for one with
+// the same number.
+const claimOnItsWay = `INSERT INTO task_events (task_id, seq, kind) VALUES ($1, 2, 'claim')`
+
 // A claim is on its way when its holder is removed: the statement has seen the role, and
 // is not committed yet. The removal waits, and ends it.
 func TestARemovalEndsTheClaimThatIsOnItsWay(t *testing.T) {
@@ -92,8 +96,7 @@ func TestARemovalEndsTheClaimThatIsOnItsWay(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	id := b.create(1)[0]
 	m := b.member(b.Contributors[0])
-	// The claim's line of the journal waits for one with the same number.
-	errs := b.behindLock(`INSERT INTO task_events (task_id, seq, kind) VALUES ($1, 2, 'claim')`, id,
+	errs := b.behindLock(claimOnItsWay, id,
 		func() error { _, err := b.Store.ClaimNext(ctx, m, pipeline.KindSubtask); return err },
 		func() error { return b.Store.RemoveMember(ctx, orgAdmin(b.World), m.UserID) })
 	require.NoError(t, errors.Join(errs...))
