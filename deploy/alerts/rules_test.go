@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/stacktest"

@@ -152,11 +152,13 @@ func TestReadDefinitionNamesLines(t *testing.T) {
 		"name: 5\nnodes: []":                                                   "name: line 1: expected text",
 		"name: A\nname: B\nnodes: []":                                          "name: line 2: the key is given more than once",
 		"{\n \"name\": \"A\",\n \"nodes\": [\n  {\"key\": 5}\n ]\n}":           "nodes[0].key: line 4: expected text",
-		"name: [\n":         "line 1",
+		"name: [\n":         "line 2, column 1: did not find expected node content",
+		"- a\nb: c":         "line 2, column 1: did not find expected '-' indicator while parsing a block collection that begins in line 1",
 		"- a\n- b":          "the document is a list",
 		"":                  "empty",
 		"organizations: []": "0 pipelines",
-		"a: b\n  c: d: e\n": "line",
+		"a: b\n  c: d: e\n": "line 2, column 4: mapping values are not allowed in this context",
+		"a: \x01":           "control characters are not allowed",
 		"organizations: [{projects: [{pipelines: [{}, {}]}]}]":                                             "2 pipelines",
 		"organizations:\n- projects:\n  - pipelines:\n    - definition:\n        name: A\n        nods: 1": "organizations[0].projects[0].pipelines[0].definition.nods: line 6: unknown key",
 	} {
@@ -188,4 +190,22 @@ func FuzzReadDefinition(f *testing.F) {
 		_, err = apply.ReadDefinition(doc)
 		require.NoError(t, err, "%s", doc)
 	})
+}
+
+// What stands plain is read as YAML 1.2 has it, with the octals and hexadecimals
+// of 1.1; a date is text.
+func TestReadDefinitionReadsPlainScalars(t *testing.T) {
+	t.Parallel()
+	for plain, want := range map[string]string{
+		"1.50": "1.50", "0x1f": "31", "017": "15", "0o17": "15", "1_000": "1000", "+1": "1", ".5": "0.5",
+		"12345678901234567890123": "12345678901234567890123", "1e400": "1e400",
+		"~": "null", "Null": "null", "": "null", "TRUE": "true", "yes": `"yes"`, "2026-01-01": `"2026-01-01"`, "12:30": `"12:30"`,
+		"<<": `"\u003c\u003c"`, "a #b": `"a"`, "a#b": `"a#b"`, `"5"`: `"5"`, "'5'": `"5"`, "! 5": `"5"`, "!other 5": "5",
+		"!!str 5": `"5"`, "!!str null": `"null"`, "!!str": `""`, "!!int abc": `"abc"`, "|\n  5": `"5"`, ">\n  a\n  b\n\n  c": `"a b\nc"`,
+	} {
+		d, err := apply.ReadDefinition([]byte("name: A\nnodes:\n- fields:\n  - visible_when:\n      value: " + strings.ReplaceAll(plain, "\n", "\n       ")))
+		require.NoError(t, err, plain)
+		require.NotNil(t, d.Nodes[0].Fields[0].VisibleWhen, plain)
+		require.Equal(t, want, string(d.Nodes[0].Fields[0].VisibleWhen.Value), plain)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
@@ -113,7 +114,7 @@ func (w *yamlWriter) list(t tree, depth int) {
 			w.object(item, depth+1, true)
 		case item.kind == list && len(item.items) > 0:
 			// A list in a list is written as in JSON, which is YAML too.
-			w.out.Write(item.appendJSON(nil))
+			w.out.Write(escaped(item.appendJSON(nil)))
 			w.out.WriteByte('\n')
 		default:
 			w.leaf(item, depth)
@@ -181,7 +182,22 @@ func scalarText(s string) string {
 	if plain.MatchString(s) && !strings.HasSuffix(s, " ") && !words[strings.ToLower(s)] {
 		return s
 	}
-	return string(appendQuoted(nil, s))
+	return string(escaped(appendQuoted(nil, s)))
+}
+
+// escaped writes what cannot be seen in JSON's texts as escapes: some of it is
+// an end of line to readers of YAML, and some is refused by them. Beyond 16 bits
+// YAML and JSON escape differently, and nothing needs it.
+func escaped(quoted []byte) []byte {
+	var b []byte
+	for _, r := range string(quoted) {
+		if r <= 0xffff && !unicode.IsPrint(r) {
+			b = fmt.Appendf(b, `\u%04x`, r)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b
 }
 
 // appendQuoted quotes as JSON does, but keeps <, > and & readable.

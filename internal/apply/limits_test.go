@@ -2,6 +2,7 @@ package apply_test
 
 import (
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -109,6 +110,37 @@ func TestReadDefinitionAllocatesForTheDocumentNotForItsAliases(t *testing.T) {
 	allocated := testing.AllocsPerRun(1, func() { _, err = apply.ReadDefinition(doc) })
 	require.ErrorContains(t, err, "a: line 1: unknown key")
 	require.Less(t, allocated, 250_000.0, "half a million values stand in it, 1,500 in the document")
+}
+
+// Not parallel: nothing else may allocate meanwhile.
+func TestReadDefinitionTakesMemoryForTheTextOnly(t *testing.T) {
+	for name, doc := range map[string]string{
+		"many values under a long key": strings.Repeat("k", 20_000) + ": " + listOf("1", 10_000),
+		"many values deep inside":      "a: " + strings.Repeat("{"+strings.Repeat("k", 100)+": ", 100) + listOf("1", 10_000) + strings.Repeat("}", 100),
+		"many anchors":                 anchors(3000),
+		"many comments":                "a:\n" + strings.Repeat("  # c\n", 6000) + "  - 1\n",
+		"many comments between items":  "a:\n" + strings.Repeat("  - 1 # c\n  # d\n\n", 2000),
+		"a text of many lines":         "a:\n" + strings.Repeat("  b\n", 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := apply.ReadDefinition([]byte(doc))
+			runtime.ReadMemStats(&after)
+			require.ErrorContains(t, err, "unknown key")
+			require.Less(t, (after.TotalAlloc-before.TotalAlloc)/uint64(len(doc)), uint64(1000), "bytes for a byte of %d", len(doc))
+		})
+	}
+}
+
+// anchors is a list of so many items with names of their own.
+func anchors(n int) string {
+	var b strings.Builder
+	b.WriteString("a:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - &n%d %d\n", i, i)
+	}
+	return b.String()
 }
 
 func TestMergesKeepWhatStandsThere(t *testing.T) {

@@ -5,77 +5,65 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"strconv"
-	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 )
 
 // readYAML turns a YAML document into a tree. Anchors, aliases and merge keys
-// work; tags are ignored save for those that make text of a scalar. It holds at
+// work; tags are ignored save the one that makes text of a scalar. It holds at
 // most so many nodes.
-func readYAML(data []byte, most int) (t tree, err error) {
-	if nests(data) {
-		return tree{}, tooDeep()
-	}
-	// The parser panics on some malformed documents.
-	defer func() {
-		if r := recover(); r != nil {
-			t, err = tree{}, unreadable("the document is no YAML: %v", r)
-		}
-	}()
-	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+func readYAML(data []byte, most int) (tree, error) {
+	// The depth is also bounded here because the parser recurses.
+	l, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthFunc(bounded))))
 	if err != nil {
+		return tree{}, fmt.Errorf("yaml: %w", err)
+	}
+	var doc, other yaml.Node
+	switch err := l.Load(&doc); {
+	case errors.Is(err, io.EOF):
+		return tree{size: 1}, nil
+	case err != nil:
 		return tree{}, syntax(err)
 	}
-	var body ast.Node
-	for _, doc := range file.Docs {
-		if doc.Body == nil {
-			continue
-		}
-		if body != nil {
-			return tree{}, unreadable("the file holds several YAML documents (after ---); apply takes one")
-		}
-		body = doc.Body
+	switch err := l.Load(&other); {
+	case err == nil:
+		return tree{}, unreadable("the file holds several YAML documents (after ---); apply takes one")
+	case !errors.Is(err, io.EOF):
+		return tree{}, syntax(err)
 	}
 	r := yamlReader{anchors: map[string]tree{}, most: most}
-	return r.value(body, 1)
+	return r.value(&doc, 0)
 }
 
-// nests reports whether brackets or dashes are nested so deep that the parser,
-// which recurses, could exhaust its stack.
-func nests(data []byte) bool {
-	depth, dashes := 0, 0
-	for i, c := range data {
-		switch c {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth = max(0, depth-1)
-		case '\n':
-			dashes = 0
-		case '-', '?', ':':
-			if i+1 < len(data) && data[i+1] == ' ' {
-				dashes++
-			}
-		}
-		if depth > 10*maxDepth || dashes > 50*maxDepth {
-			return true
-		}
+// bounded lets the parser go as deep as a document may.
+func bounded(depth int, _ *yaml.DepthContext) error {
+	if depth > maxDepth {
+		return tooDeep()
 	}
-	return false
+	return nil
 }
 
+// syntax tells where a document stops being YAML. The parser keeps only the
+// message of what bounded returns.
 func syntax(err error) error {
-	var s *yaml.SyntaxError
-	if errors.As(err, &s) && s.Token != nil && s.Token.Position != nil {
-		return unreadable("the document is no YAML: line %d, column %d: %s",
-			s.Token.Position.Line, s.Token.Position.Column, s.Message)
+	var bad *yaml.LoadError
+	switch {
+	case !errors.As(err, &bad):
+		return unreadable("the document is no YAML: %s", err)
+	case bad.Message == tooDeep().Error():
+		return tooDeep()
+	case bad.Mark.Line == 0:
+		return unreadable("the document is no YAML: %s", bad.Message)
 	}
-	return unreadable("the document is no YAML: %s", err)
+	began := ""
+	if bad.ContextMark.Line > 0 && bad.ContextMark.Line != bad.Mark.Line {
+		began = fmt.Sprintf(" %s that begins in line %d", bad.ContextMsg, bad.ContextMark.Line)
+	}
+	return unreadable("the document is no YAML: line %d, column %d: %s%s", bad.Mark.Line, bad.Mark.Column, bad.Message, began)
 }
 
 type yamlReader struct {
@@ -85,63 +73,42 @@ type yamlReader struct {
 	most, merged int
 }
 
-// value reads a node with its line.
-func (r *yamlReader) value(n ast.Node, depth int) (tree, error) {
+// value reads a node with its line. What has an anchor is kept for its aliases.
+func (r *yamlReader) value(n *yaml.Node, depth int) (tree, error) {
 	t, err := r.read(n, depth)
-	if err == nil && t.line == 0 && n != nil {
-		if tk := n.GetToken(); tk != nil && tk.Position != nil {
-			t.line = tk.Position.Line
-		}
+	if err != nil {
+		return t, err
 	}
-	return t, err
+	if t.line == 0 {
+		t.line = n.Line
+	}
+	if n.Anchor != "" {
+		r.anchors[n.Anchor] = t
+	}
+	return t, nil
 }
 
-func (r *yamlReader) read(n ast.Node, depth int) (tree, error) {
+func (r *yamlReader) read(n *yaml.Node, depth int) (tree, error) {
 	if depth > maxDepth {
 		return tree{}, tooDeep()
 	}
-	switch n := n.(type) {
-	case nil, *ast.NullNode:
-		return tree{size: 1}, nil
-	case *ast.BoolNode:
-		return tree{kind: boolean, text: strconv.FormatBool(n.Value), size: 1}, nil
-	case *ast.IntegerNode:
-		return numeric(n.Token.Value, n.Value), nil
-	case *ast.FloatNode:
-		return numeric(n.Token.Value, n.Value), nil
-	case *ast.StringNode:
-		// An integer beyond 64 bits comes as plain text.
-		if n.Token.Type == token.StringType && isJSONNumber(n.Value) {
-			return tree{kind: number, text: n.Value, size: 1}, nil
-		}
-		return tree{kind: text, text: n.Value, size: 1}, nil
-	case *ast.LiteralNode:
-		return tree{kind: text, text: n.Value.Value, size: 1}, nil
-	case *ast.MappingNode:
-		return r.object(n.Values, depth)
-	case *ast.MappingValueNode:
-		return r.object([]*ast.MappingValueNode{n}, depth)
-	case *ast.SequenceNode:
-		return r.list(n, depth)
-	case *ast.AnchorNode:
-		t, err := r.value(n.Value, depth)
-		if err == nil && n.Name != nil {
-			r.anchors[n.Name.GetToken().Value] = t
-		}
-		return t, err
-	case *ast.AliasNode:
+	switch n.Kind {
+	case yaml.DocumentNode:
+		return r.value(n.Content[0], depth+1)
+	case yaml.MappingNode:
+		return r.object(n.Content, depth)
+	case yaml.SequenceNode:
+		return r.list(n.Content, depth)
+	case yaml.AliasNode:
 		return r.alias(n)
-	case *ast.TagNode:
-		return r.tagged(n, depth)
-	case *ast.InfinityNode, *ast.NanNode:
-		return tree{}, at(n, "infinity and NaN cannot be used here")
+	default:
+		return scalar(n)
 	}
-	return tree{}, at(n, "%s cannot be used here", strings.ToLower(n.Type().String()))
 }
 
-func (r *yamlReader) list(n *ast.SequenceNode, depth int) (tree, error) {
+func (r *yamlReader) list(values []*yaml.Node, depth int) (tree, error) {
 	t := tree{kind: list, size: 1}
-	for _, v := range n.Values {
+	for _, v := range values {
 		item, err := r.value(v, depth+1)
 		if err != nil {
 			return tree{}, err
@@ -152,23 +119,24 @@ func (r *yamlReader) list(n *ast.SequenceNode, depth int) (tree, error) {
 	return t, r.limit(t)
 }
 
-func (r *yamlReader) object(values []*ast.MappingValueNode, depth int) (tree, error) {
+// object reads keys and values, which come in turn.
+func (r *yamlReader) object(content []*yaml.Node, depth int) (tree, error) {
 	t := tree{kind: object, size: 1}
 	var merged []tree
-	for _, v := range values {
-		item, err := r.value(v.Value, depth+1)
+	for i := 0; i+1 < len(content); i += 2 {
+		key := content[i]
+		if key.Kind != yaml.ScalarNode {
+			return tree{}, at(key, "a key must be plain text")
+		}
+		item, err := r.value(content[i+1], depth+1)
 		if err != nil {
 			return tree{}, err
 		}
-		if v.Key.IsMergeKey() {
+		if key.ShortTag() == mergeTag {
 			merged = append(merged, item)
 			continue
 		}
-		key, err := keyText(v.Key)
-		if err != nil {
-			return tree{}, err
-		}
-		t.keys, t.items = append(t.keys, key), append(t.items, item)
+		t.keys, t.items = append(t.keys, key.Value), append(t.items, item)
 		t.size += item.size
 	}
 	if err := r.merge(&t, merged); err != nil {
@@ -221,43 +189,57 @@ func (t *tree) merge(other tree, has map[string]bool) error {
 	return nil
 }
 
-func (r *yamlReader) alias(n *ast.AliasNode) (tree, error) {
-	name := ""
-	if n.Value != nil {
-		name = n.Value.GetToken().Value
-	}
-	t, ok := r.anchors[name]
+func (r *yamlReader) alias(n *yaml.Node) (tree, error) {
+	t, ok := r.anchors[n.Value]
 	if !ok {
-		return tree{}, at(n, "the alias *%s stands before its anchor &%s, or has none", name, name)
+		return tree{}, at(n, "the alias *%s stands inside of its own anchor", n.Value)
 	}
 	return t, nil
 }
 
-func (r *yamlReader) tagged(n *ast.TagNode, depth int) (tree, error) {
-	t, err := r.value(n.Value, depth)
-	if err == nil && n.Start.Value == "!!str" && (t.kind == number || t.kind == boolean) {
-		t.kind, t.text = text, n.Value.GetToken().Value
+// mergeTag is the tag of << where it stands plain.
+const mergeTag = "!!merge"
+
+// quoted are the styles of what is text however it looks.
+const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+
+func scalar(n *yaml.Node) (tree, error) {
+	t := tree{kind: text, text: n.Value, size: 1}
+	tagged := n.Style&yaml.TaggedStyle != 0 || n.Tag == "!"
+	if n.Style&quoted != 0 || tagged && n.ShortTag() == "!!str" || n.ShortTag() == mergeTag {
+		return t, nil
 	}
-	return t, err
+	// The document's own tag is left out: what stands there decides.
+	var value any
+	if err := (&yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}).Decode(&value); err != nil {
+		return tree{}, at(n, "%s", err)
+	}
+	switch v := value.(type) {
+	case nil:
+		return tree{size: 1}, nil
+	case bool:
+		t.kind, t.text = boolean, strconv.FormatBool(v)
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return tree{}, at(n, "infinity and NaN cannot be used here")
+		}
+		t.kind, t.text = number, digits(n.Value, v)
+	case int, int64, uint64:
+		t.kind, t.text = number, digits(n.Value, v)
+	case string:
+		if isJSONNumber(v) { // beyond a float's range
+			t.kind = number
+		}
+	}
+	return t, nil
 }
 
-func keyText(key ast.MapKeyNode) (string, error) {
-	switch k := key.(type) {
-	case *ast.StringNode:
-		return k.Value, nil
-	case *ast.MappingKeyNode, *ast.AliasNode:
-		return "", at(key, "a key must be plain text")
-	default:
-		return key.GetToken().Value, nil
+// digits are those of the document when JSON writes them so too.
+func digits(literal string, value any) string {
+	if isJSONNumber(literal) {
+		return literal
 	}
-}
-
-// numeric keeps the digits as written when JSON writes them so too.
-func numeric(literal string, value any) tree {
-	if !isJSONNumber(literal) {
-		literal = fmt.Sprint(value)
-	}
-	return tree{kind: number, text: literal, size: 1}
+	return fmt.Sprint(value)
 }
 
 func isJSONNumber(s string) bool {
@@ -273,10 +255,6 @@ func (r *yamlReader) limit(t tree) error {
 	return nil
 }
 
-func at(n ast.Node, format string, args ...any) error {
-	where := "the document"
-	if tk := n.GetToken(); tk != nil && tk.Position != nil {
-		where = fmt.Sprintf("line %d, column %d", tk.Position.Line, tk.Position.Column)
-	}
-	return unreadable("%s: %s", where, fmt.Sprintf(format, args...))
+func at(n *yaml.Node, format string, args ...any) error {
+	return unreadable("line %d, column %d: %s", n.Line, n.Column, fmt.Sprintf(format, args...))
 }
