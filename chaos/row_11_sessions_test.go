@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"time"
@@ -59,13 +60,19 @@ func (r *Run) asksFor(ctx context.Context, kind string) (map[string]string, erro
 	u.Host = l.Addr().String()
 	p := r.Run(kind+"-asks", []string{kind}, "DATABASE_URL="+u.String(), "ADDR="+freeAddr(r.t), "METRICS_ADDR="+freeAddr(r.t))
 	defer p.Stop()
-	conn, err := l.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return nil, err
+		}
+		asked, err := startup(conn)
+		_ = conn.Close()
+		if errors.Is(err, io.EOF) {
+			continue // it was given up before it said anything; the next one comes
+		}
+		_ = l.Close() // what the process asks for next fails at once, and it stops
+		return asked, err
 	}
-	defer conn.Close()
-	_ = l.Close() // what it asks for next fails at once
-	return startup(conn)
 }
 
 // startup reads how a session begins, without TLS.
