@@ -38,6 +38,8 @@ type UploadStore interface {
 	Version(ctx context.Context, versionID int64) (*pipeline.Pipeline, error)
 	ExpireUploads(ctx context.Context, limit int) ([]store.Upload, error)
 	UploadsToSweep(ctx context.Context, limit int) ([]store.Upload, error)
+	// EmptyRows empties the next rows that an ended upload did not use.
+	EmptyRows(ctx context.Context, id uuid.UUID, after, limit int) (last int, more bool, err error)
 	SweptUpload(ctx context.Context, id uuid.UUID) error
 	RingStuckUploads(ctx context.Context) (int, error)
 	TaskFilesToSweep(ctx context.Context, limit int) ([]store.TaskFileLeft, error)

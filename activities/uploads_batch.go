@@ -21,6 +21,9 @@ import (
 const (
 	batchRows  = 500
 	batchBytes = 256 << 20
+	// batchRefs bounds how many files the rows name, each as often as it is named: a
+	// reference is kept in memory and in the task, however small its file is.
+	batchRefs = 10_000
 	// batchTries is how often a batch is checked again because the pipeline got
 	// a new version meanwhile.
 	batchTries = 5

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taskloom/taskloom/internal/archive"
+	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/filetype"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -120,8 +122,12 @@ func (b *batch) store(ctx context.Context, f *batchFile) error {
 	sum, key := sha256.New(), b.fileKey(f.id)
 	whole := io.TeeReader(io.MultiReader(bytes.NewReader(head[:n]), in), sum)
 	if err := b.Objects.Put(ctx, key, f.contentType.String(), f.entry.Size, whole); err != nil {
-		if in.err != nil {
+		switch {
+		case in.err != nil:
 			return f.broken(in.err)
+		case fault.Is(err, fault.PayloadTooLarge): // at each try
+			f.problem = fmt.Sprintf("the entry %s is larger than the object store takes: make it smaller", quoted(f.entry.Name))
+			return nil
 		}
 		return err
 	}

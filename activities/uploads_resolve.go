@@ -14,7 +14,8 @@ import (
 )
 
 // resolve checks what can be checked before a file is read, and finds the
-// entries that the rows name. Rows beyond the batch's bytes are left for later.
+// entries that the rows name. Rows beyond the batch's bytes, or beyond the files
+// that it may name, are left for later.
 func (b *batch) resolve(waiting []store.UploadRow) {
 	items := make([]seeding.Item, len(waiting))
 	for n, w := range waiting {
@@ -22,8 +23,9 @@ func (b *batch) resolve(waiting []store.UploadRow) {
 	}
 	errs, ok := seeding.PreCheck(b.pipeline, items)
 	var size int64
+	named := 0
 	for n, w := range waiting {
-		if size >= batchBytes {
+		if size >= batchBytes || named >= batchRefs {
 			break
 		}
 		r := &batchRow{index: w.Index, item: items[n], refs: map[string][]*batchFile{}}
@@ -33,6 +35,9 @@ func (b *batch) resolve(waiting []store.UploadRow) {
 		b.rows = append(b.rows, r)
 		if ok[n] {
 			size += b.find(r)
+		}
+		for _, files := range r.refs {
+			named += len(files)
 		}
 	}
 	for _, e := range errs {

@@ -13,6 +13,9 @@ import (
 // sweepPage is how many uploads one look of the sweep takes up.
 const sweepPage = 100
 
+// emptyPage is how many rows one statement empties.
+const emptyPage = 2000
+
 // SweepUploads rings the runs of uploads that stand still, ends uploads that
 // were abandoned, and deletes what is left of archives and of files of people
 // that nobody needs. Each of them goes on when another fails.
@@ -44,8 +47,8 @@ func (a *Uploads) expire(ctx context.Context, out *SweepResult) error {
 }
 
 // sweep deletes what is left of uploads to which nothing can be put any more:
-// the archive, and files that no task came to have. What cannot be deleted now
-// does not keep the others.
+// the archive, files that no task came to have, and what rows held that did not
+// come to their turn. What cannot be deleted now does not keep the others.
 func (a *Uploads) sweep(ctx context.Context, out *SweepResult) error {
 	for {
 		left, err := a.Store.UploadsToSweep(ctx, sweepPage)
@@ -77,12 +80,28 @@ func (a *Uploads) sweepOne(ctx context.Context, u store.Upload) error {
 			return err
 		}
 		if len(keys) == 0 {
-			return a.Store.SweptUpload(ctx, u.ID)
+			break
 		}
 		if err := a.dropUnowned(ctx, u, prefix, keys); err != nil {
 			return err
 		}
 		after = keys[len(keys)-1]
+	}
+	if err := a.emptyRows(ctx, u.ID); err != nil {
+		return err
+	}
+	return a.Store.SweptUpload(ctx, u.ID)
+}
+
+// emptyRows goes over the rows in pages: an upload may have more than one
+// statement can write in its time.
+func (a *Uploads) emptyRows(ctx context.Context, id uuid.UUID) error {
+	for last := -1; ; {
+		var more bool
+		var err error
+		if last, more, err = a.Store.EmptyRows(ctx, id, last, emptyPage); err != nil || !more {
+			return err
+		}
 	}
 }
 

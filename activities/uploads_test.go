@@ -252,7 +252,7 @@ func TestErrorsOfUploadsCarryNoValues(t *testing.T) {
 func TestTheSweepTidiesUp(t *testing.T) {
 	t.Parallel()
 	h := newHall(t)
-	done, late := h.upload(dbtest.Zip(t, texts("a")...), captioned("a")...), h.upload([]byte("x"))
+	done, late := h.upload(dbtest.Zip(t, texts("a")...), captioned("a")...), h.upload([]byte("x"), captioned("a")...)
 	stuck := h.upload(dbtest.Zip(t, texts("a")...), captioned("a")...)
 	h.run(done)
 	h.held[done.ObjectKey] = []byte("put again while its address was good")
@@ -262,7 +262,7 @@ func TestTheSweepTidiesUp(t *testing.T) {
 	for range 5 { // left by workers that died
 		h.held[unowned+uuid.NewString()] = []byte("x")
 	}
-	h.exec(`UPDATE uploads SET expires_at = now() - interval '10 minutes' WHERE id <> $1`, stuck.ID)
+	h.exec(`UPDATE uploads SET expires_at = now() - interval '25 hours' WHERE id <> $1`, stuck.ID)
 	h.exec(`UPDATE uploads SET status = 'pending', confirmed_at = NULL WHERE id = $1`, late.ID)
 	h.exec(`UPDATE uploads SET ring_at = NULL, updated_at = now() - interval '1 hour' WHERE id = $1`, stuck.ID)
 	sweep := func() (out activities.SweepResult, err error) {
@@ -286,6 +286,7 @@ func TestTheSweepTidiesUp(t *testing.T) {
 	require.NotContains(t, h.held, done.ObjectKey)
 	require.NotContains(t, h.held, late.ObjectKey)
 	require.Equal(t, owned, h.files(), "what a task has stays, the rest goes")
+	require.Equal(t, 1, h.count(`SELECT count(*) FROM upload_rows WHERE upload_id = $1 AND status = 'waiting' AND fields = '{}'`, late.ID))
 	require.Contains(t, h.held, stuck.ObjectKey)
 	out, err = sweep()
 	require.NoError(t, err)

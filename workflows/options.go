@@ -31,9 +31,9 @@ func localWrite(summary string) workflow.LocalActivityOptions {
 // server repeats it for as long as it takes and the history does not grow. The
 // longest pause is half of the minute within which everything works again after
 // an outage.
-func patientWrite(summary string, timeout time.Duration) workflow.ActivityOptions {
+func patientWrite(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		StartToCloseTimeout: timeout,
+		StartToCloseTimeout: stepTimeout,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
 		},
@@ -41,29 +41,20 @@ func patientWrite(summary string, timeout time.Duration) workflow.ActivityOption
 	}
 }
 
-const (
-	// stepTimeout bounds a step of a task that the server repeats. A worker that is
-	// paused keeps what its polls are given until then, and all that it keeps must go
-	// on elsewhere within 30 s: the run's workflow task on its own queue and then on
-	// the common one (5 s each), the step tried locally behind the lock of the paused
-	// process (localTimeout), and twice as a patient one. It is less than Postgres lets
-	// it wait for a lock, so a step behind one ends by this.
-	stepTimeout = 6 * time.Second
-	// uploadEndTimeout is for the one step that may have much to write: the fields of
-	// all rows of an upload.
-	uploadEndTimeout = 15 * time.Second
-)
+// stepTimeout bounds a step that the server repeats. A worker that is paused
+// keeps what its polls are given until then, and all that it keeps must go on
+// elsewhere within 30 s: the run's workflow task on its own queue and then on the
+// common one (5 s each), the step tried locally behind the lock of the paused
+// process (localTimeout), and twice as a patient one. It is less than Postgres
+// lets it wait for a lock, so a step behind one ends by this.
+const stepTimeout = 6 * time.Second
 
-// dbCall is dbCallWithin for a step that reads or writes one task.
-func dbCall[R any](ctx workflow.Context, summary string, activity, in any) (R, error) {
-	return dbCallWithin[R](ctx, stepTimeout, summary, activity, in)
-}
-
-// dbCallWithin runs an idempotent database step. It tries it locally; when that
+// dbCall runs an idempotent database step, which reads or writes one task or one
+// upload. It tries it locally; when that
 // fails for a reason that time may cure, it hands the step to the server's
 // patience once. Each call starts locally again, so an outage costs a run one
 // step of history, however long it lasts.
-func dbCallWithin[R any](ctx workflow.Context, timeout time.Duration, summary string, activity, in any) (R, error) {
+func dbCall[R any](ctx workflow.Context, summary string, activity, in any) (R, error) {
 	var out R
 	local := workflow.WithLocalActivityOptions(ctx, localWrite(summary))
 	err := workflow.ExecuteLocalActivity(local, activity, in).Get(ctx, &out)
@@ -71,7 +62,7 @@ func dbCallWithin[R any](ctx workflow.Context, timeout time.Duration, summary st
 		return out, err
 	}
 	workflow.GetLogger(ctx).Info("The database step goes on as a patient activity.", "step", summary)
-	patient := workflow.WithActivityOptions(ctx, patientWrite(summary, timeout))
+	patient := workflow.WithActivityOptions(ctx, patientWrite(summary))
 	err = workflow.ExecuteActivity(patient, activity, in).Get(ctx, &out)
 	return out, err
 }

@@ -11,7 +11,7 @@ import (
 // for everything to work again within a minute.
 func TestAPatientStepGoesOnSoonAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	p := patientWrite("a step", stepTimeout).RetryPolicy
+	p := patientWrite("a step").RetryPolicy
 	require.Zero(t, p.MaximumAttempts, "it is never given up")
 	require.LessOrEqual(t, p.MaximumInterval, 30*time.Second)
 }
@@ -21,7 +21,7 @@ func TestAPatientStepGoesOnSoonAfterAnOutage(t *testing.T) {
 func TestAPausedWorkerKeepsNoRunForLong(t *testing.T) {
 	t.Parallel()
 	const workflowTask = 5 * time.Second // thinkTime of package worker
-	p := patientWrite("a step", stepTimeout)
+	p := patientWrite("a step")
 	again := p.RetryPolicy.InitialInterval
 	kept := 2*workflowTask + localTimeout + p.StartToCloseTimeout + again + p.StartToCloseTimeout +
 		time.Duration(p.RetryPolicy.BackoffCoefficient*float64(again))

@@ -118,7 +118,7 @@ func (r *uploadRun) step(ctx workflow.Context, stop workflow.CancelFunc, summary
 // cancels it sees it cancelled.
 func (r *uploadRun) finish(ctx workflow.Context) (UploadResult, error) {
 	detached, _ := workflow.NewDisconnectedContext(ctx)
-	got, err := dbCallWithin[activities.FinishUploadResult](detached, uploadEndTimeout, "end the upload", uploads.FinishUpload,
+	got, err := dbCall[activities.FinishUploadResult](detached, "end the upload", uploads.FinishUpload,
 		activities.FinishUploadInput{UploadID: r.id, Reason: r.reason})
 	if err != nil {
 		return UploadResult{}, err

@@ -42,6 +42,8 @@ func translate(ctx context.Context, doing string, err error) error {
 			"must synchronise both").Because(because).After(tryAgain)
 	case status == http.StatusNotFound && code != "NoSuchBucket":
 		return fault.New(fault.NotFound, "the object is not in the object store").Because(because)
+	case status == http.StatusRequestEntityTooLarge, code == "EntityTooLarge":
+		return fault.New(fault.PayloadTooLarge, "the object store takes no object of that size").Because(because)
 	case status == http.StatusPreconditionFailed || status == http.StatusRequestedRangeNotSatisfiable:
 		return errChanged.Because(because)
 	case status == 0:

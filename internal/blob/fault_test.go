@@ -53,6 +53,27 @@ func TestHeadDoesNotWaitForASlowStore(t *testing.T) {
 	require.Less(t, time.Since(begun), 2*time.Second)
 }
 
+func TestAStoreSaysThatAnObjectIsTooLarge(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"a store": `<?xml version="1.0"?><Error><Code>EntityTooLarge</Code><Message>x</Message></Error>`, "a proxy": "",
+	} {
+		m := meddle(t)
+		m.before = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+			_, _ = io.Copy(io.Discard, r.Body)
+			status := http.StatusBadRequest
+			if body == "" {
+				status = http.StatusRequestEntityTooLarge
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+			return true
+		}
+		err := m.store.Put(t.Context(), "k", zipType, 1, bytes.NewReader([]byte("x")))
+		require.Equal(t, fault.PayloadTooLarge, fault.KindOf(err), "%s: %v", name, err)
+	}
+}
+
 func TestABusyStoreIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	m := meddle(t)

@@ -14,6 +14,10 @@ import (
 // confirmed, and an object may still be on its way.
 const confirmGrace = 5 * time.Minute
 
+// putGrace is how long after an address expired an archive may still be on its way
+// under it: stores look at the signature when a transfer begins.
+const putGrace = 24 * time.Hour
+
 // stuckAfter is when a run that writes nothing is told again.
 const stuckAfter = 15 * time.Minute
 
@@ -47,14 +51,8 @@ func endUpload(ctx context.Context, tx pgx.Tx, u Upload, end UploadEnd) (Upload,
 	}
 	// What callers named may be in the message; a text column takes no NUL.
 	message := strings.ReplaceAll(strings.ToValidUTF8(end.Message, "?"), "\x00", "?")
-	out, err := oneUpload(ctx, tx, u.ID, `UPDATE uploads SET status = $2, reason = $3, message = $4, finished_at = now(), updated_at = now(),
+	return oneUpload(ctx, tx, u.ID, `UPDATE uploads SET status = $2, reason = $3, message = $4, finished_at = now(), updated_at = now(),
 		ring_at = NULL WHERE id = $1 RETURNING `+uploadColumns, u.ID, end.Status, end.Reason, message)
-	if err != nil {
-		return out, err
-	}
-	// Rows that did not come to their turn hold what nobody will need again.
-	_, err = tx.Exec(ctx, `UPDATE upload_rows SET fields = '{}' WHERE upload_id = $1 AND status = 'waiting'`, u.ID)
-	return out, err
 }
 
 // ExpireUploads cancels uploads whose archive did not come, or was not
@@ -83,16 +81,39 @@ func (s *Store) ExpireUploads(ctx context.Context, limit int) ([]Upload, error) 
 	return out, err
 }
 
-// UploadsToSweep returns uploads that have ended and whose address no longer
-// takes an archive: what is still stored under their key can go for good.
+// UploadsToSweep returns uploads that have ended and whose address takes no archive
+// any more, nor one that was on its way when it expired: what is still stored
+// under their key can go for good.
 func (s *Store) UploadsToSweep(ctx context.Context, limit int) ([]Upload, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+uploadColumns+` FROM uploads WHERE finished_at IS NOT NULL AND swept_at IS NULL
-		AND expires_at < now() - $1::interval ORDER BY expires_at LIMIT $2`, confirmGrace, limit)
+		AND expires_at < now() - $1::interval ORDER BY expires_at LIMIT $2`, putGrace, limit)
 	out, err := pgx.CollectRows(rows, scanUpload)
 	return out, translate(err)
 }
 
-// SweptUpload notes that nothing is left of the archive.
+// EmptyRows takes away what the next rows of an upload that has ended hold,
+// those that did not come to their turn: nobody will need it again. It begins
+// behind the given index, does at most so many, and returns the index of the
+// last one; false when there is none.
+func (s *Store) EmptyRows(ctx context.Context, id uuid.UUID, after, limit int) (last int, more bool, err error) {
+	var index *int
+	err = s.pool.QueryRow(ctx, `WITH next AS (
+			SELECT r.row_index FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
+			WHERE r.upload_id = $1 AND r.status = 'waiting' AND r.row_index > $2 AND u.finished_at IS NOT NULL
+			ORDER BY r.row_index LIMIT $3
+		), emptied AS (
+			UPDATE upload_rows r SET fields = '{}' FROM next n
+			WHERE r.upload_id = $1 AND r.row_index = n.row_index AND r.status = 'waiting' AND r.fields <> '{}'
+		)
+		SELECT max(row_index) FROM next`, id, after, limit).Scan(&index)
+	if err != nil || index == nil {
+		return after, false, translate(err)
+	}
+	return *index, true, nil
+}
+
+// SweptUpload notes that nothing is left of the archive, and of what its rows
+// held.
 func (s *Store) SweptUpload(ctx context.Context, id uuid.UUID) error {
 	_, err := s.pool.Exec(ctx, `UPDATE uploads SET swept_at = now() WHERE id = $1 AND finished_at IS NOT NULL`, id)
 	return translate(err)

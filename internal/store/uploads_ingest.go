@@ -118,12 +118,18 @@ func (in FinishRows) create(ctx context.Context, tx pgx.Tx, u Upload, waiting ma
 	var indexes []int
 	var files []File
 	var bytes int64
+	seen := map[uuid.UUID]bool{} // many rows may have the same file
 	for _, t := range in.Created {
 		if waiting[t.Index] {
 			delete(waiting, t.Index)
 			batch.Tasks = append(batch.Tasks, NewTask{Input: t.Input, State: t.State})
 			indexes = append(indexes, t.Index)
-			files = append(files, t.Files...)
+			for _, f := range t.Files {
+				if !seen[f.ID] {
+					seen[f.ID] = true
+					files = append(files, f)
+				}
+			}
 			bytes += t.Bytes
 		}
 	}

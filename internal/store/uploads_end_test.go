@@ -1,0 +1,67 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+func TestAbandonedUploadsExpire(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	old, fresh := u.create(rows(1)...), u.create(rows(1)...)
+	_, err := u.Store.Pool().Exec(ctx, `UPDATE uploads SET expires_at = now() - interval '6 minutes' WHERE id = $1`, old.ID)
+	require.NoError(t, err)
+	ended, err := u.Store.ExpireUploads(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, ended, 1)
+	require.Equal(t, []string{store.UploadCancelled, store.UploadExpired}, []string{ended[0].Status, ended[0].Reason})
+	require.Equal(t, store.UploadPending, u.load(fresh.ID).Status)
+	sweep, err := u.Store.UploadsToSweep(ctx, 10)
+	require.NoError(t, err)
+	require.Empty(t, sweep, "the archive may be on its way")
+	_, err = u.Store.Pool().Exec(ctx, `UPDATE uploads SET expires_at = now() - interval '25 hours' WHERE id = $1`, old.ID)
+	require.NoError(t, err)
+	sweep, err = u.Store.UploadsToSweep(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, sweep, 1)
+	require.NoError(t, u.Store.SweptUpload(ctx, old.ID))
+	sweep, err = u.Store.UploadsToSweep(ctx, 10)
+	require.NoError(t, err)
+	require.Empty(t, sweep)
+}
+
+// The end of an upload writes one row, however many it has: what they hold is
+// emptied in pages, later.
+func TestRowsOfAnEndedUploadAreEmptiedInPages(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	id := u.confirmed(rows(5)...).ID
+	full := func() (n int) {
+		require.NoError(t, u.Store.Pool().QueryRow(ctx, `SELECT count(*) FROM upload_rows WHERE upload_id = $1 AND fields <> '{}'`, id).Scan(&n))
+		return n
+	}
+	_, more, err := u.Store.EmptyRows(ctx, id, -1, 10)
+	require.NoError(t, err)
+	require.False(t, more, "it is at work")
+	_, err = u.Store.FinishUpload(ctx, id, store.UploadEnd{Status: store.UploadCancelled, Reason: store.UploadStopped})
+	require.NoError(t, err)
+	require.Equal(t, 5, full())
+	_, err = u.Store.Pool().Exec(ctx, `UPDATE upload_rows SET status = 'failed' WHERE upload_id = $1 AND row_index = 1`, id)
+	require.NoError(t, err)
+	last := -1
+	for _, want := range []struct{ last, full int }{{2, 3}, {4, 1}} {
+		last, more, err = u.Store.EmptyRows(ctx, id, last, 2)
+		require.NoError(t, err)
+		require.True(t, more)
+		require.Equal(t, want.last, last)
+		require.Equal(t, want.full, full(), "a row that had its turn is not touched")
+	}
+	_, more, err = u.Store.EmptyRows(ctx, id, last, 2)
+	require.NoError(t, err)
+	require.False(t, more)
+}
