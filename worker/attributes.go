@@ -48,6 +48,17 @@ func attributesMissing(err error) bool {
 	return ok && strings.Contains(invalid.Message, "search attribute")
 }
 
+// tellMissing passes on that Temporal does not know how the runs are labelled, when
+// that is why it refused a call.
+func tellMissing(missed chan<- struct{}, err error) {
+	if attributesMissing(err) {
+		select {
+		case missed <- struct{}{}:
+		default: // it is known already
+		}
+	}
+}
+
 // relabel registers the search attributes again whenever they are missed, until
 // ctx ends.
 func relabel(ctx context.Context, d Deps, missed <-chan struct{}) {

@@ -20,6 +20,7 @@ type pulse struct {
 	queues  []string
 	dropped int
 	rounds  int
+	tidied  int
 	fail    error
 }
 
@@ -43,6 +44,15 @@ func (p *pulse) Reconcile(context.Context, int, ...int64) ([]int64, error) {
 	defer p.mu.Unlock()
 	p.rounds++
 	return []int64{1, 2, 3}, p.fail
+}
+
+// Tidy never ends by itself: no round may wait for it.
+func (p *pulse) Tidy(ctx context.Context) error {
+	p.mu.Lock()
+	p.tidied++
+	p.mu.Unlock()
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 func (*pulse) StillLagging(context.Context, []int64) ([]int64, error) { return nil, nil }
@@ -77,6 +87,7 @@ func TestReconciler(t *testing.T) {
 		defer cancel()
 		(&reconciler{store: p, every: 15 * time.Second, log: slog.New(slog.DiscardHandler), metrics: m}).run(ctx)
 		require.Equal(t, 4, p.rounds)
+		require.Equal(t, 1, p.tidied)
 		require.InDelta(t, 12, value(t, m.rung), 0)
 	})
 }

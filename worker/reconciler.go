@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -13,6 +14,8 @@ type reconcileStore interface {
 	Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error)
 	// StillLagging returns those tasks to which nothing has happened.
 	StillLagging(ctx context.Context, ids []int64) ([]int64, error)
+	// Tidy does what may take long and for which nobody waits.
+	Tidy(ctx context.Context) error
 }
 
 // reconciler is the net below the outbox: whatever was lost on the way, a
@@ -25,17 +28,31 @@ type reconciler struct {
 	metrics *metrics
 }
 
-// run works until ctx ends. Errors are logged: the next round comes anyway.
+// run works until ctx ends. Errors are logged: the next round comes anyway. What is
+// only tidied up has rounds of its own, for which no task waits.
 func (r *reconciler) run(ctx context.Context) {
-	rings := time.NewTicker(r.every)
-	defer rings.Stop()
+	var tidies sync.WaitGroup
+	tidies.Go(func() { r.rounds(ctx, func(time.Time) { r.tidy(ctx) }) })
+	r.rounds(ctx, func(now time.Time) { r.ring(ctx, now) })
+	tidies.Wait()
+}
+
+func (r *reconciler) rounds(ctx context.Context, round func(now time.Time)) {
+	every := time.NewTicker(r.every)
+	defer every.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-rings.C:
-			r.ring(ctx, now)
+		case now := <-every.C:
+			round(now)
 		}
+	}
+}
+
+func (r *reconciler) tidy(ctx context.Context) {
+	if err := r.store.Tidy(ctx); err != nil && ctx.Err() == nil {
+		r.log.Warn("Tidying up failed; the next round comes.", "error", err)
 	}
 }
 

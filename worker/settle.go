@@ -78,12 +78,7 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 			tellShut(d.log, r.err)
 			failed = append(failed, d.retry(ctx, row, r.err, outageFirst, outageLast))
 		case refused:
-			if attributesMissing(r.err) {
-				select {
-				case d.missed <- struct{}{}:
-				default: // it is known already
-				}
-			}
+			tellMissing(d.missed, r.err)
 			d.log.Error("Temporal refuses a delivery; it is kept and tried again.",
 				"task", row.TaskID, "event", row.Event.Seq, "attempt", row.Attempts, "error", r.err)
 			failed = append(failed, d.retry(ctx, row, r.err, refusedFirst, refusedLast))

@@ -24,13 +24,14 @@ type uploadLane struct {
 	outbox  UploadOutbox
 	runs    Runs
 	queue   string
+	missed  chan<- struct{} // as the dispatcher's
 	breaker *gobreaker.CircuitBreaker[outcome]
 	log     *slog.Logger
 	metrics *metrics
 }
 
-func newUploadLane(d Deps, b *gobreaker.CircuitBreaker[outcome], m *metrics) *uploadLane {
-	return &uploadLane{outbox: d.Store, runs: d.Runs, queue: d.IngestQueue, breaker: b, log: d.Logger, metrics: m}
+func newUploadLane(d Deps, b *gobreaker.CircuitBreaker[outcome], missed chan<- struct{}, m *metrics) *uploadLane {
+	return &uploadLane{outbox: d.Store, runs: d.Runs, queue: d.IngestQueue, missed: missed, breaker: b, log: d.Logger, metrics: m}
 }
 
 // run delivers until ctx ends.
@@ -96,6 +97,7 @@ func (l *uploadLane) one(ctx context.Context, ring store.UploadRing) outcome {
 	case refused:
 		l.log.Error("Temporal refuses the run of an upload; it is kept and tried again.",
 			"upload", ring.ID.String(), "attempt", ring.Attempts, "error", r.err)
+		tellMissing(l.missed, r.err)
 		err = l.outbox.RetryUpload(ctx, ring.ID, ring.Gen, backoff(ring.Attempts, refusedFirst, refusedLast), r.err.Error())
 	}
 	if err != nil {

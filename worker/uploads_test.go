@@ -154,6 +154,25 @@ func TestWhatIsRungMeanwhileIsNotLost(t *testing.T) {
 	})
 }
 
+func TestAnUploadThatIsRefusedForItsLabelsHasThemRegistered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rings := newFakeRings()
+		rings.ring(uuid.New(), false)
+		l := newTestLane(t, rings, &fakeRuns{answer: func(_ call, n int) error {
+			if n == 1 {
+				return serviceerror.NewInvalidArgument("no mapping defined for search attribute")
+			}
+			return nil
+		}})
+		missed := make(chan struct{}, 1)
+		l.missed = missed
+		l.serve(time.Hour)
+		require.Len(t, missed, 1)
+		require.Zero(t, rings.left())
+	})
+}
+
 func TestUploadsWaitForTemporal(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]error{

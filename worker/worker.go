@@ -110,7 +110,7 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 	missed := make(chan struct{}, 1)
 	feeders.Go(func() error { newDispatcher(d, breaker, missed, m).run(feeding); return nil })
 	feeders.Go(func() error { relabel(feeding, d, missed); return nil })
-	feeders.Go(func() error { newUploadLane(d, breaker, m).run(feeding); return nil })
+	feeders.Go(func() error { newUploadLane(d, breaker, missed, m).run(feeding); return nil })
 	if d.Objects != nil {
 		feeders.Go(func() error { ensureSweep(feeding, d); return nil })
 	}

@@ -87,8 +87,13 @@ func (k IdempotencyKey) lock() int64 {
 	return int64(binary.BigEndian.Uint64(h[:8])) //nolint:gosec // any bits will do
 }
 
-// dropOldAnswers deletes answers past their time.
+// answersDropped bounds how many answers one round deletes: after a time without
+// workers all that passed their time is due at once.
+const answersDropped = 5000
+
+// dropOldAnswers deletes answers past their time, the oldest first.
 func (s *Store) dropOldAnswers(ctx context.Context) error {
-	_, err := s.pool.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - $1::interval`, IdempotencyTTL)
+	_, err := s.pool.Exec(ctx, `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM idempotency_keys
+		WHERE created_at < now() - $1::interval ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))`, IdempotencyTTL, answersDropped)
 	return err
 }

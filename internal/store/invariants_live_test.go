@@ -40,6 +40,7 @@ func TestNobodyIsAccusedWhilePeopleWork(t *testing.T) {
 		for work.Err() == nil {
 			_, err := b.Store.Reconcile(work, 100)
 			b.while(work, err)
+			b.while(work, b.Store.Tidy(work))
 			_, err = b.Store.Pool().Exec(work, `DELETE FROM outbox WHERE created_at < now() - interval '100 milliseconds'`)
 			b.while(work, err)
 		}

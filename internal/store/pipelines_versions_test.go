@@ -154,7 +154,7 @@ func TestListsOfPipelinesCountTheirWork(t *testing.T) {
 		listed, err = b.Store.ListPipelines(ctx, b.member(b.Contributors[0]))
 		require.NoError(t, err)
 		require.Len(t, listed, 1, "drafts are for admins")
-		_, err = b.Store.Reconcile(ctx, 100)
+		err = b.Store.Tidy(ctx)
 		require.NoError(t, err)
 		require.Equal(t, 0, b.count(`SELECT count(*) FROM count_changes`), "and the same again once they are folded")
 	}
@@ -172,7 +172,7 @@ func TestCountsHealWhenAnotherProgramWroteTheRows(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, counts.Open)
 		b.exec(`UPDATE count_checks SET at = now() - interval '61 minutes'`)
-		_, err = b.Store.Reconcile(t.Context(), 100)
+		err = b.Store.Tidy(t.Context())
 		require.NoError(t, err)
 	}
 }

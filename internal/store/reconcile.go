@@ -27,31 +27,25 @@ const outboxBehind = 100
 // healedAtOnce bounds what is healed in a round without a ring, of each sort.
 const healedAtOnce = 200
 
-// Reconcile heals what was lost on the way and tidies up: it rings the runs of
-// tasks and uploads that lag, frees nodes that were kept for somebody who did
-// not come, and those whose runs cannot be told that a lease ran out, drops
-// stored answers past their time, and adds kept counts up. It returns the tasks
+// Reconcile heals what was lost on the way: it rings the runs of tasks and
+// uploads that lag, frees nodes that were kept for somebody who did not come, and
+// those whose runs cannot be told that a lease ran out. It returns the tasks
 // whose runs it rang, also with an error: at most limit and none of except. Each
-// costs one outbox row.
+// costs one outbox row. What one part meets holds up no other.
 func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error) {
-	if err := s.fromTheFuture(ctx, healedAtOnce); err != nil {
-		return nil, translate(err)
-	}
-	if err := s.freeReservations(ctx, healedAtOnce); err != nil {
-		return nil, translate(err)
-	}
-	overdue := s.endOverdue(ctx, healedAtOnce) // what one task has wrong holds up no other
-	if err := s.dropOldAnswers(ctx); err != nil {
-		return nil, errors.Join(overdue, translate(err))
-	}
-	if _, err := s.RingStuckUploads(ctx); err != nil {
-		return nil, errors.Join(overdue, err)
-	}
-	rung, err := s.ringLagging(ctx, limit, except)
-	if err != nil {
-		return nil, errors.Join(overdue, translate(err))
-	}
-	return rung, errors.Join(overdue, s.checkCounts(ctx), translate(s.foldCounts(ctx)))
+	future := s.fromTheFuture(ctx, healedAtOnce)
+	overdue := s.endOverdue(ctx, healedAtOnce)
+	rung, lag := s.ringLagging(ctx, limit, except)
+	kept := s.freeReservations(ctx, healedAtOnce)
+	_, uploads := s.RingStuckUploads(ctx)
+	return rung, errors.Join(translate(future), overdue, translate(lag), translate(kept), uploads)
+}
+
+// Tidy drops stored answers past their time, and adds kept counts up; once in
+// countsChecked it compares them with the rows, for as long as it takes to read
+// all of them. Nothing waits for it.
+func (s *Store) Tidy(ctx context.Context) error {
+	return errors.Join(translate(s.dropOldAnswers(ctx)), translate(s.foldCounts(ctx)), s.checkCounts(ctx))
 }
 
 // StillLagging returns those of the tasks to which nothing has happened since

@@ -22,14 +22,14 @@ func TestCountsAreCorrectedOnce(t *testing.T) {
 			b := newBench(t)
 			ctx := context.WithoutCancel(t.Context())
 			b.create(2)
-			_, err := b.Store.Reconcile(ctx, 100) // folds the counts
+			err := b.Store.Tidy(ctx) // folds the counts
 			require.NoError(t, err)
 			b.exec(`UPDATE pipeline_counts SET n = n + 40 WHERE what = 'open'`)
 			b.exec(`UPDATE count_checks SET at = now() - interval '61 minutes'`)
 
 			commands := []func() error{
 				func() error { _, err := b.Store.RepairCounts(ctx, true); return err },
-				func() error { _, err := b.Store.Reconcile(ctx, 100); return err },
+				func() error { return b.Store.Tidy(ctx) },
 			}
 			if !repairFirst {
 				commands[0], commands[1] = commands[1], commands[0]
