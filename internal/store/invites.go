@@ -102,6 +102,9 @@ func (s *Store) RevokeInvite(ctx context.Context, by Member, inviteID int64) err
 		if err := lockOrg(ctx, tx, by.OrgID); err != nil {
 			return err
 		}
+		if err := mayInvite(ctx, tx, by, by.ProjectID != 0); err != nil {
+			return err
+		}
 		const named = ` WHERE i.org_id = $1 AND i.id = $2 AND ($3 = 0 OR i.project_id = $3)`
 		rows, _ := tx.Query(ctx, inviteSelect+` FROM invites i JOIN users u ON u.id = i.invited_by`+named,
 			by.OrgID, inviteID, by.ProjectID)

@@ -41,7 +41,7 @@ func (s *Store) CreateInvite(ctx context.Context, by Member, in NewInvite) (Invi
 		if err := lockOrg(ctx, tx, by.OrgID); err != nil {
 			return err
 		}
-		if err := mayInvite(ctx, tx, by, in); err != nil {
+		if err := mayInvite(ctx, tx, by, in.OfProject); err != nil {
 			return err
 		}
 		if err := refuseMember(ctx, tx, by, in); err != nil {
@@ -57,14 +57,14 @@ func (s *Store) CreateInvite(ctx context.Context, by Member, in NewInvite) (Invi
 	return made, err
 }
 
-// mayInvite checks under the lock that the actor may still grant what the
-// invite does.
-func mayInvite(ctx context.Context, tx pgx.Tx, by Member, in NewInvite) error {
+// mayInvite checks under the lock that the actor may still grant what an invite
+// does, or take it back.
+func mayInvite(ctx context.Context, tx pgx.Tx, by Member, ofProject bool) error {
 	m, err := memberIn(ctx, tx, by.OrgID, by.ProjectID, by.UserID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if m.OrgAdmin || in.OfProject && m.Admin() {
+	if m.OrgAdmin || ofProject && m.Admin() {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "you may not invite anybody here any more")

@@ -295,6 +295,19 @@ func TestInvitesThatAreOver(t *testing.T) {
 	require.NoError(t, w.Store.RevokeInvite(ctx, projectAdmin(w), project.ID))
 }
 
+// Who lost the role while the request was on its way takes nothing back.
+func TestAnInviteIsRevokedByWhoIsAdminStill(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w := dbtest.NewWorld(t)
+	made := invitedToProject(t, w, "nina@new.test", "a", store.RoleReviewer)
+	by := projectAdmin(w)
+	_, err := w.Store.Pool().Exec(ctx, `UPDATE project_members SET role = 'reviewer' WHERE project_id = $1 AND user_id = $2`, by.ProjectID, by.UserID)
+	require.NoError(t, err)
+	require.Equal(t, fault.Forbidden, fault.KindOf(w.Store.RevokeInvite(ctx, by, made.ID)))
+	require.Equal(t, map[string]string{fmt.Sprintf("nina@new.test %d", made.ID): store.InviteOpen}, statuses(t, w, by.ProjectID))
+}
+
 func TestRemovalEndsInvitesToTheRemoved(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
