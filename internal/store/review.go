@@ -199,6 +199,8 @@ func (v Verdict) fixes(p *pipeline.Pipeline, under []Reviewed, values form.Value
 		for name := range v.Values {
 			if raw, ok := kept[name]; ok {
 				fixed[name] = raw
+			} else if _, had := r.Values[name]; had && len(ps) == 0 && slices.Contains(r.Fields, name) {
+				problems = append(problems, form.Problem{Field: name, Message: "cannot be emptied by a correction; reject it instead"})
 			}
 		}
 	}

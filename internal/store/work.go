@@ -78,6 +78,7 @@ func (s *Store) Work(ctx context.Context, c Claim) (Work, error) {
 	}
 	if c.Kind == pipeline.KindReview {
 		w.Values, w.Reviewed = reviewed(p, c.Node, values, subs)
+		w.forget(subs)
 	} else {
 		w.Values = only(values, shown(p.Form(c.Node)))
 		w.returned(p, subs)
@@ -155,6 +156,22 @@ func (w *Work) returned(p *pipeline.Pipeline, subs []submission) {
 			continue
 		}
 		w.Comments = append(w.Comments, about(sub.Comments, w.Node)...)
+	}
+}
+
+// forget empties the draft of a review that was written before what is under
+// review now was handed in: it corrects an earlier round's words. Its revision
+// stays, which the next one follows.
+func (w *Work) forget(subs []submission) {
+	if w.Draft == nil {
+		return
+	}
+	for _, r := range w.Reviewed {
+		for _, sub := range subs {
+			if sub.Node == r.Node && w.Draft.UpdatedAt.Before(sub.CreatedAt) {
+				w.Draft.Values = form.Values{}
+			}
+		}
 	}
 }
 
