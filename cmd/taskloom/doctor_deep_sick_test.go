@@ -240,9 +240,10 @@ var sicknesses = map[string][]sickness{
 		return fmt.Sprintf("task %d: the outbox tells event 9", w.done)
 	}}},
 	"outbox-prompt": {
-		late("never tried", `now() - interval '2 minutes', now() - interval '2 minutes', 0, 0`),
-		late("tried in vain", `now() - interval '6 minutes', now() + interval '1 hour', 7, 0`),
-		late("a claim", fmt.Sprintf(`now() - interval '6 minutes', now(), 0, %d`, store.UrgencyClaimed)),
+		late("never tried", 3, `now() - interval '2 minutes', now() - interval '2 minutes', 0, 0`),
+		late("tried in vain", 3, `now() - interval '6 minutes', now() + interval '1 hour', 7, 0`),
+		late("a start tried in vain", 1, `now() - interval '6 minutes', now() + interval '1 hour', 5, 0`),
+		late("a claim", 3, fmt.Sprintf(`now() - interval '6 minutes', now(), 0, %d`, store.UrgencyClaimed)),
 	},
 	"events-on-the-way": {{branch: "nothing", make: func(w *ward) string {
 		w.exec(`UPDATE tasks SET applied_seq = 2 WHERE id = $1`, w.done)
@@ -287,6 +288,9 @@ var sicknesses = map[string][]sickness{
 	}}, {branch: "a claim", make: func(w *ward) string {
 		w.exec(`UPDATE task_nodes SET claimed_by = $2 WHERE task_id = $1 AND status = 'claimed'`, w.held, nobody)
 		return fmt.Sprintf("task %d of organization %d: node solve is held by user %d", w.held, w.OrgID, nobody)
+	}}, {branch: "a claim that was given back", make: func(w *ward) string {
+		w.exec(`UPDATE task_events SET actor = $2 WHERE task_id = $1 AND kind = 'claim'`, w.done, nobody)
+		return fmt.Sprintf("task %d of organization %d: event 2, a claim, was made by user %d", w.done, w.OrgID, nobody)
 	}}, {branch: "a submission", make: func(w *ward) string {
 		w.exec(`UPDATE submissions SET claim_id = `+otherClaim+`, author = $2 WHERE task_id = $1`, w.done, nobody)
 		return fmt.Sprintf("task %d of organization %d: claim %s was handed in by user %d", w.done, w.OrgID, otherClaim[1:len(otherClaim)-1], nobody)
@@ -375,12 +379,12 @@ func unsaid(branch, set string) sickness {
 	}}
 }
 
-// late puts a row into the outbox that nobody told in time: when it was made, when
+// late puts an event into the outbox that nobody told in time: when it was made, when
 // it is due, how often it was tried, and its urgency.
-func late(branch, values string) sickness {
+func late(branch string, seq int, values string) sickness {
 	return sickness{branch: branch, flags: []string{"--grace", "60s"}, make: func(w *ward) string {
 		w.exec(`INSERT INTO worker_heartbeats (worker_id, queues, temporal_ok, at) VALUES ('w', '{tasks}', true, now() + interval '1 hour')`)
-		w.exec(`INSERT INTO outbox (topic, task_id, seq, created_at, next_attempt_at, attempts, priority) VALUES ('task_event', $1, 3, `+values+`)`, w.done)
-		return fmt.Sprintf("task %d event 3: waits since", w.done)
+		w.exec(`INSERT INTO outbox (topic, task_id, seq, created_at, next_attempt_at, attempts, priority) VALUES ('task_event', $1, $2, `+values+`)`, w.done, seq)
+		return fmt.Sprintf("task %d event %d: waits since", w.done, seq)
 	}}
 }

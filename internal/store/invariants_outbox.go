@@ -14,14 +14,14 @@ var outboxInvariants = []Invariant{
 	{
 		// What a later row stands for waits for that one. The starts of tasks and claims
 		// wait for their rate, claims not for ever, and a row that was tried and failed
-		// waits on purpose.
+		// waits on purpose; a start that was tried in vain waits for another reason.
 		Name: "outbox-prompt", Promise: "I6",
 		Advice: "look at the worker's log and at last_error of the row: Temporal refuses it, or the workers are too few",
-		Says:   "while a worker reaches Temporal, what people hand in is tried within a minute, and what is tried, or claimed, is told within five",
+		Says:   "while a worker reaches Temporal, what people hand in is tried within a minute, and what is tried, or claimed, is told within five, save starts that wait for their pace",
 		scope:  ofWhole,
 		sql: `SELECT o.task_id, 'task ' || o.task_id || ' event ' || o.seq || ': waits since ' || date_trunc('second', o.created_at) || ', tried ' || o.attempts ||
 				' times' || CASE o.last_error WHEN '' THEN '' ELSE ', last error: ' || left(o.last_error, 100) END
-			FROM outbox o WHERE o.seq <> 1 AND (o.priority < ` + strconv.Itoa(int(UrgencyClaimed)) + ` AND greatest(o.next_attempt_at, o.leased_until) < now() - $3::interval
+			FROM outbox o WHERE (o.seq <> 1 OR o.attempts >= 5 AND o.next_attempt_at > now()) AND (o.priority < ` + strconv.Itoa(int(UrgencyClaimed)) + ` AND greatest(o.next_attempt_at, o.leased_until) < now() - $3::interval
 				OR (o.attempts > 0 OR o.priority >= ` + strconv.Itoa(int(UrgencyClaimed)) + `) AND o.created_at < now() - 5 * $3::interval)
 				AND $3::interval > interval '0' AND NOT (` + coveredSQL + `)
 				AND EXISTS (SELECT FROM worker_heartbeats h WHERE h.temporal_ok AND h.at > now() - interval '6 seconds')`,

@@ -28,12 +28,14 @@ var tenantInvariants = []Invariant{
 	},
 	{
 		Name: "tenant-of-worker", Promise: "I11", Advice: adviceTenants,
-		Says: "who holds, wrote or handed in work is or was a member of its organization",
+		Says: "who claimed, holds, wrote or handed in work is or was a member of its organization",
 		sql: `SELECT x.task_id, 'task ' || x.task_id || ' of organization ' || x.org_id || ': ' || x.what || ' by user ' || x.user_id || ', who never was a member'
 			FROM (SELECT task_id, org_id, claimed_by AS user_id, 'node ' || key || ' is held' AS what FROM task_nodes
 					WHERE task_id > $1 AND task_id <= $2 AND claimed_by IS NOT NULL
 				UNION ALL SELECT task_id, org_id, author, 'claim ' || claim_id || ' was handed in' FROM submissions WHERE task_id > $1 AND task_id <= $2
-				UNION ALL SELECT task_id, org_id, user_id, 'a draft was written' FROM drafts WHERE task_id > $1 AND task_id <= $2) x
+				UNION ALL SELECT task_id, org_id, user_id, 'a draft was written' FROM drafts WHERE task_id > $1 AND task_id <= $2
+				UNION ALL SELECT e.task_id, t.org_id, e.actor, 'event ' || e.seq || ', a claim, was made' FROM task_events e JOIN tasks t ON t.id = e.task_id
+					WHERE e.task_id > $1 AND e.task_id <= $2 AND e.kind = 'claim') x
 			WHERE NOT EXISTS (SELECT FROM org_members m WHERE m.org_id = x.org_id AND m.user_id = x.user_id)`,
 	},
 	{
