@@ -226,6 +226,32 @@ func TestWhatComesTooLate(t *testing.T) {
 	require.InDelta(t, 25, r.numbers.get()[slo.TooLate], 1e-9, "a renewed lease, of four calls at the peak")
 }
 
+// TestAvailabilityIsThatOfAllCalls has renewed leases fail among many polls.
+func TestAvailabilityIsThatOfAllCalls(t *testing.T) {
+	t.Parallel()
+	rec, err := record.New(time.Now(), nil)
+	require.NoError(t, err)
+	r := &run{rec: rec}
+	r.numbers.set(map[string]float64{})
+	add := func(n int, op string, class record.Class) {
+		for range n {
+			rec.Record(record.Key{Phase: "peak", Op: op, Class: class}, time.Millisecond, 0, "")
+		}
+	}
+	add(9000, "status", record.OK)
+	add(500, "extend", record.OK)
+	add(500, "extend", record.Failed)
+	add(100, "draft", record.Failed) // too few to tell their share
+	add(300, control, record.Stale)
+	add(270, "verdict", record.OK)
+	add(30, "verdict", record.Stale)
+	r.sumAvailability()
+	got := r.numbers.get()
+	require.InDelta(t, 100*9800./10_400, got[slo.Availability], 1e-9)
+	require.InDelta(t, 50, got["failed most, % of extend"], 1e-9)
+	require.InDelta(t, 10, got["came too late most, % of verdict"], 1e-9)
+}
+
 func TestProfileTimes(t *testing.T) {
 	t.Parallel()
 	three := busiest.times(3)

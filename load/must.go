@@ -33,7 +33,7 @@ var (
 		"stress":  {slo.Admitted, slo.Recovery, slo.Unchanged},
 		"outage":  {slo.Recovery, slo.Unchanged},
 		"cost":    {slo.LostWrites, slo.DoubleClaims, slo.Duplicates},
-		"growth":  {slo.LostWrites, slo.DoubleClaims, slo.Duplicates, slo.Refused, slo.Foreign},
+		"growth":  {slo.Availability, slo.LostWrites, slo.DoubleClaims, slo.Duplicates, slo.Refused, slo.Foreign},
 	}
 )
 

@@ -162,19 +162,9 @@ func counts(phase string) bool {
 // creationOps are the creations that people wait for.
 var creationOps = []string{"create-5000", "create-32mb"}
 
-// promised are the operations whose availability is promised.
-var promised = []string{"claim", "claim-review", "claim-empty", "submit", "verdict", "draft", "status", "list", "create-5000", "create-32mb"}
-
 // sum adds up what is told as numbers.
 func (r *run) sum() {
-	in := func(class ...record.Class) float64 {
-		return float64(r.rec.Select(func(k record.Key) bool {
-			return counts(k.Phase) && slices.Contains(promised, k.Op) && slices.Contains(class, k.Class)
-		}).N())
-	}
-	if done, failed := in(record.OK, record.Stale), in(record.Failed); done+failed > 0 {
-		r.number(slo.Availability, 100*done/(done+failed))
-	}
+	r.sumAvailability()
 	r.sumRefused()
 	r.sumTooLate()
 	r.sumLeftOut()
@@ -198,6 +188,7 @@ func (r *run) finishBare() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	failed := r.end(ctx)
+	r.sumAvailability()
 	r.sumRefused()
 	out := r.base()
 	out.Found = r.bare
