@@ -82,6 +82,8 @@ type havoc struct {
 	// rescued is how long after that everything was done that was there then, or
 	// how long that was waited for.
 	rescued time.Duration
+	// left is how many of them were not done at the first look after that.
+	left int
 
 	progress []progress // by mu
 
@@ -231,6 +233,7 @@ func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
 		return err
 	}
 	h.s.Values["rescue_s"] = h.rescued.Seconds()
+	h.s.Values["left_at_kill"] = float64(h.left)
 	h.s.Values["not_rescued"] = float64(len(h.orphans))
 	h.r.say("    %d items of the dead worker are left after %.0f s", len(h.orphans), h.rescued.Seconds())
 	return nil
@@ -272,7 +275,7 @@ func (h *havoc) load(ctx context.Context) {
 // done, or for as long as that is worth, and notes how long after its death that
 // was.
 func (h *havoc) awaitOrphans(ctx context.Context) error {
-	for {
+	for first := true; ; first = false {
 		done, err := h.done(ctx)
 		if err != nil {
 			return err
@@ -283,6 +286,9 @@ func (h *havoc) awaitOrphans(ctx context.Context) error {
 			if at.Before(h.killedAt) && done[n] == 0 {
 				left = append(left, n)
 			}
+		}
+		if first { // what was there when it died, in its hands or not
+			h.left = len(left)
 		}
 		waited := time.Since(h.killedAt)
 		over := len(left) == 0 || waited > h.r.rescue
@@ -364,6 +370,7 @@ func chaosRace(ctx context.Context, r *room) error {
 		figures: append(figures,
 			figure{Name: "cpu_per_s", Says: "CPU seconds a second, over all", Unit: "CPU-s/s", CPU: true},
 			figure{Name: "rescue_s", Says: fmt.Sprintf("until the items of a killed worker were done, %s at most", r.rescue), Unit: "s", Bound: 30, Drawn: true},
+			figure{Name: "left_at_kill", Says: "items not done at the first look after the kill"},
 			figure{Name: "not_rescued", Says: "of them not done by then"},
 			figure{Name: "lost", Says: "of all others not done by the end", None: true},
 			figure{Name: "twice", Says: "done twice", None: true},

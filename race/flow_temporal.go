@@ -108,7 +108,8 @@ func (f *temporalFlow) begin(ctx context.Context, client int) (life, error) {
 }
 
 func startOptions(id, queue string) client.StartWorkflowOptions {
-	return client.StartWorkflowOptions{ID: id, TaskQueue: queue, WorkflowTaskTimeout: 5 * time.Second} // as the product's
+	// As the product's.
+	return client.StartWorkflowOptions{ID: id, TaskQueue: queue, WorkflowTaskTimeout: 5 * time.Second, EnableEagerStart: true}
 }
 
 func (f *temporalFlow) message(ctx context.Context, _ int, l life, step int) (life, error) {

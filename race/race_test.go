@@ -198,8 +198,15 @@ func TestReport(t *testing.T) {
 	var b strings.Builder
 	writeTables(&b, r)
 	require.Contains(t, b.String(), "| done per CPU second | 1,000/CPU-s (900..1,100) | 1,800/CPU-s | 9,000/CPU-s | 1.0 % |")
-	require.Contains(t, b.String(), "done per CPU second: 0.56 of pg-boss, aim ≥ 0.50: met.")
+	require.Contains(t, b.String(), "done per CPU second: 0.56 of pg-boss, aim ≥ 0.50: met (0.50, 0.61).")
 	require.Contains(t, b.String(), "River 1 (batches)")
+
+	r.Races[0].Figures[0].Aim = 0.55
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 0.55: ! not claimed, the rounds differ (0.50, 0.61).")
+	r.Races[0].Figures[0].Aim = 0.5
+	r.Races[0].Figures[0].Bound = 1000
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 1,000/CPU-s: ! not claimed, the rounds differ (900/CPU-s, 1,100/CPU-s).")
+	r.Races[0].Figures[0].Bound = 0
 
 	r.Races[0].Noise["rate"] = 1.2
 	b.Reset()
@@ -211,12 +218,12 @@ func TestReport(t *testing.T) {
 	r.Races[0].Figures[0].Bound = 500
 	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: ! not claimed")
 	r.Races[0].Once = true
-	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: reached, which one turn each does not prove.")
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: reached, which one turn each does not prove")
 	r.Races[0].Once, r.Races[0].Noise = false, map[string]float64{"other": 1}
-	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: reached, by one value whose noise is not known.")
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "aim ≥ 500/CPU-s: reached, by one value whose noise is not known")
 	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "of pg-boss, aim ≥ 0.50: ! not claimed", "a ratio needs it")
 	r.Races[0].Figures[0].Bound = 5000
-	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "**not reached**, by one value whose noise is not known.")
+	require.Contains(t, strings.Join(r.Races[0].verdicts(), "\n"), "**not reached**, by one value whose noise is not known")
 	r.Races[0].Figures[0].Bound = 0
 
 	r.Races[0].Noise = nil
@@ -257,11 +264,11 @@ func TestWhatTheMachineDidForOthersIsTold(t *testing.T) {
 	r.table(&b)
 	require.Contains(t, b.String(), "! In 1 of 2 samples of pg-boss the machine did up to 300 % as much for others")
 	require.NotContains(t, b.String(), "samples of "+ours)
-	require.Contains(t, b.String(), "of pg-boss, aim ≥ 0.50: ! not claimed, the machine did much for others meanwhile.")
+	require.Contains(t, b.String(), "of pg-boss, aim ≥ 0.50: ! not claimed, the machine did much for others meanwhile (0.50, 0.61).")
 	r.Figures[0].Unit, r.Figures[0].Bound = "/s", 500
-	require.Contains(t, strings.Join(r.verdicts(), "\n"), "of pg-boss, aim ≥ 0.50: met.", "that is no figure of CPU")
+	require.Contains(t, strings.Join(r.verdicts(), "\n"), "of pg-boss, aim ≥ 0.50: met (0.50, 0.61).", "that is no figure of CPU")
 	r.Figures[0].CPU = true
-	require.Contains(t, strings.Join(r.verdicts(), "\n"), "aim ≥ 500/s: met.", "ours was left alone")
+	require.Contains(t, strings.Join(r.verdicts(), "\n"), "aim ≥ 500/s: met (900/s, 1,100/s).", "ours was left alone")
 }
 
 func TestMediansOfTheBenchAreNotPutTogether(t *testing.T) {

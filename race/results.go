@@ -60,16 +60,18 @@ type contenderResult struct {
 	Failure string    `json:"failure,omitempty"`
 }
 
-// spread of a figure over all samples.
-func (c *contenderResult) spread(name string) spread {
-	var all []float64
+// values of a figure in the order in which they were measured.
+func (c *contenderResult) values(name string) (all []float64) {
 	for _, s := range c.Samples {
 		if v, ok := s.Values[name]; ok {
 			all = append(all, v)
 		}
 	}
-	return spreadOf(all)
+	return all
 }
+
+// spread of a figure over all samples.
+func (c *contenderResult) spread(name string) spread { return spreadOf(c.values(name)) }
 
 // find returns a contender by its name; nil when it did not take part.
 func (r *raceResult) find(name string) *contenderResult {
