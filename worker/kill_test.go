@@ -65,7 +65,7 @@ func TestAKilledWorkerIsMissedAtOnceAndTheNextGoesOn(t *testing.T) {
 	require.Equal(t, []int{3001, 3000, 1}, []int{got.RowsDone, got.SuccessCount, got.ErrorCount})
 	require.Equal(t, got.BytesTotal, got.BytesDone)
 	require.Equal(t, 3000, result.Errors[0].Index)
-	var files int
-	require.NoError(t, f.Store.Pool().QueryRow(t.Context(), `SELECT count(*) FROM files`).Scan(&files))
-	require.Equal(t, 3000, files)
+	var files, tasks int
+	require.NoError(t, f.Store.Pool().QueryRow(t.Context(), `SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM tasks)`).Scan(&files, &tasks))
+	require.Equal(t, []int{3000, 3000}, []int{files, tasks}, "each row became one task, not one that is told and another")
 }
