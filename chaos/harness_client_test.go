@@ -147,10 +147,7 @@ func (c *client) send(ctx context.Context, q request, body []byte) Op {
 		op.Error = err.Error()
 		return op
 	}
-	c.wellTold(q, status, header, answer)
-	if found := c.run.World.leak(c.org, answer); found != "" {
-		c.run.Violate("I11: %s of %s got %s in the answer to %s %s: %.300s", c.who, c.org.Mark, found, q.method, q.path, answer)
-	}
+	c.holds(q, status, header, answer)
 	switch {
 	case status >= http.StatusInternalServerError:
 		op.Error = fmt.Sprintf("%.200s", answer)
@@ -169,6 +166,23 @@ func (c *client) send(ctx context.Context, q request, body []byte) Op {
 		}
 	}
 	return op
+}
+
+// judge is for calls that are no part of the history: it holds their answers to all
+// that those of the history are held to.
+func (c *client) judge(q request, status int, header http.Header, answer []byte) {
+	c.holds(q, status, header, answer)
+	if status >= http.StatusBadRequest && status < http.StatusInternalServerError && status != http.StatusTooManyRequests {
+		c.expected(q, Op{Status: status, Error: fmt.Sprintf("%.300s", answer)})
+	}
+}
+
+// holds reports what no answer may be, and what none may have in it.
+func (c *client) holds(q request, status int, header http.Header, answer []byte) {
+	c.wellTold(q, status, header, answer)
+	if found := c.run.World.leak(c.org, answer); found != "" {
+		c.run.Violate("I11: %s of %s got %s in the answer to %s %s: %.300s", c.who, c.org.Mark, found, q.method, q.path, answer)
+	}
 }
 
 // wellTold reports answers that nobody should ever get, whatever is broken:

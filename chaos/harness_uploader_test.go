@@ -75,8 +75,13 @@ func (u *uploader) send(ctx context.Context, home <-chan struct{}) (up upload, e
 	if err != nil {
 		return up, err
 	}
+	tries := 0
 	return up, u.until(ctx, home, func() error {
+		tries++
 		status, answer, err := u.confirm(ctx, up)
+		if status == http.StatusConflict && tries == 1 {
+			u.run.Violate("upload %s was confirmed for the first time and refused with 409: %.200s", up.ID, answer)
+		}
 		if err == nil && status != http.StatusAccepted && status != http.StatusConflict {
 			err = fmt.Errorf("%d %.200s", status, answer)
 		}

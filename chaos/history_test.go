@@ -73,6 +73,9 @@ func TestALeakIsSeen(t *testing.T) {
 	own.ID, own.Pipeline, other.ID, other.Pipeline = 1, 11, 2, 12
 	own.own(1_000_001)
 	other.own(1_000_002)
+	guest := newOrganization("qguest", 1, 0)
+	guest.own(1_000_003)
+	w.Guests = append(w.Guests, guest)
 	for body, want := range map[string]bool{
 		`{"id": 1000001, "pipeline_id": 11, "fields": {"question": "qalpha"}}`: false,
 		`{"tasks": [{"id": 1000001}, {"id": 1000002}]}`:                        true,
@@ -81,6 +84,8 @@ func TestALeakIsSeen(t *testing.T) {
 		`{"org_id": 2}`:                                                        true,
 		`{"count": 1000002}`:                                                   false,
 		`no JSON with qbeta inside`:                                            true,
+		`{"task_id": 1000003}`:                                                 true,
+		`{"name": "qguest"}`:                                                   true,
 		``:                                                                     false,
 	} {
 		require.Equal(t, want, w.leak(own, []byte(body)) != "", body)

@@ -150,7 +150,7 @@ func (b *badS3) noRoom(ctx context.Context) error {
 	if stored == nil {
 		return errors.New("there is room for an archive on a full disk")
 	}
-	status, answer, err := b.confirm(ctx, up)
+	status, answer, err := b.confirm(ctx, up, http.StatusUnprocessableEntity)
 	if err != nil {
 		return err
 	}

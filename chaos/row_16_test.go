@@ -86,6 +86,7 @@ func (u *uploads) racingConfirms(ctx context.Context, n int, key string) error {
 	var first []byte
 	for _, a := range answers {
 		statuses[a.status]++
+		u.program.judge(request{method: http.MethodPost, path: path, refusals: []int{http.StatusConflict}}, a.status, a.header(), a.body)
 		if a.status == http.StatusAccepted && first == nil {
 			first = a.body
 		}

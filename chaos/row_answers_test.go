@@ -23,6 +23,9 @@ func (a answered) later() bool {
 	return (a.status == http.StatusServiceUnavailable || a.status == http.StatusTooManyRequests) && a.retryAfter != ""
 }
 
+// header has what is judged of it.
+func (a answered) header() http.Header { return http.Header{"Retry-After": {a.retryAfter}} }
+
 // ask makes one call under a key, "" for none.
 func ask(ctx context.Context, c *http.Client, method, url, key, body string) (a answered, err error) {
 	from := io.Reader(http.NoBody)

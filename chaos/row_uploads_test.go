@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,8 @@ type uploads struct {
 	run      *Run
 	key      string
 	pipeline int64
+	// program is who uploads: its answers are held to what all answers are held to.
+	program *client
 	// plain is another pipeline of the tenant, whose tasks are made of JSON: a
 	// text "question".
 	plain int64
@@ -64,10 +67,12 @@ const filesDocument = `{"organizations":[{"slug":"qfiles","name":"qfiles",
 func (r *Run) newUploads() *uploads {
 	r.t.Helper()
 	a := r.Apply([]byte(filesDocument))
-	o := &Organization{Mark: "qfiles", Pipeline: a.Pipeline("qfiles"), tasks: map[int64]bool{}}
+	o := &Organization{Mark: "qfiles", ID: a.Organizations[0].ID, Pipeline: a.Pipeline("qfiles"), tasks: map[int64]bool{}}
+	r.World.Guests = append(r.World.Guests, o)
+	key := a.Key("qfiles")
 	return &uploads{
-		run: r, key: a.Key("qfiles"), pipeline: o.Pipeline, plain: a.Pipeline("qplain"), sent: map[string]archived{},
-		reader: r.client(o, "c0@qfiles.test", "", 4),
+		run: r, key: key, pipeline: o.Pipeline, plain: a.Pipeline("qplain"), sent: map[string]archived{},
+		reader: r.client(o, "c0@qfiles.test", "", 4), program: r.client(o, "program@qfiles.test", key, 5),
 	}
 }
 
@@ -102,11 +107,14 @@ func zipOf(t testing.TB, n, size int) []byte {
 	return b.Bytes()
 }
 
-func (u *uploads) call(ctx context.Context, method, path string, in, out any) (status int, answer []byte, err error) {
+// call makes one call about uploads. refusals are the statuses that may refuse it;
+// any other is a violation.
+func (u *uploads) call(ctx context.Context, method, path string, in, out any, refusals ...int) (status int, answer []byte, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return 0, nil, err
 	}
+	q := request{method: method, path: fmt.Sprintf("/api/v1/workflows/%d/tasks/upload%s", u.pipeline, path), refusals: refusals}
 	at := u.at.Load()
 	defer func() {
 		if err != nil || status >= http.StatusInternalServerError {
@@ -114,7 +122,7 @@ func (u *uploads) call(ctx context.Context, method, path string, in, out any) (s
 		}
 	}()
 	base := u.run.bases[at%uint64(len(u.run.bases))]
-	req, err := http.NewRequestWithContext(ctx, method, base+fmt.Sprintf("/api/v1/workflows/%d/tasks/upload%s", u.pipeline, path), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, base+q.path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -130,6 +138,9 @@ func (u *uploads) call(ctx context.Context, method, path string, in, out any) (s
 	}
 	defer res.Body.Close()
 	answer, err = io.ReadAll(res.Body)
+	if err == nil {
+		u.program.judge(q, res.StatusCode, res.Header, answer)
+	}
 	if err == nil && out != nil && res.StatusCode < http.StatusBadRequest {
 		err = json.Unmarshal(answer, out)
 	}
@@ -176,8 +187,10 @@ func (u *uploads) put(ctx context.Context, archive []byte) (upload, error) {
 	return up, u.store(ctx, up, archive)
 }
 
-func (u *uploads) confirm(ctx context.Context, up upload) (status int, answer []byte, err error) {
-	return u.call(ctx, http.MethodPost, "/"+up.ID+"/confirm", nil, nil)
+// confirm asks for an upload's tasks: 409 where that was done before. also are other
+// statuses that may refuse it.
+func (u *uploads) confirm(ctx context.Context, up upload, also ...int) (status int, answer []byte, err error) {
+	return u.call(ctx, http.MethodPost, "/"+up.ID+"/confirm", nil, nil, append(also, http.StatusConflict)...)
 }
 
 func (u *uploads) poll(ctx context.Context, id string) (up upload, err error) {
@@ -185,6 +198,7 @@ func (u *uploads) poll(ctx context.Context, id string) (up upload, err error) {
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("the poll was answered %d: %.300s", status, answer)
 	}
+	u.program.org.own(up.TaskIDs...)
 	return up, err
 }
 
@@ -218,3 +232,43 @@ func (u *uploads) completes(ctx context.Context, up upload, n int, within time.D
 
 // short is a text without line breaks for the story of a run.
 func short(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Programs that upload are told no less than everybody else.
+func TestAnswersToUploadsAreJudged(t *testing.T) {
+	t.Parallel()
+	type told struct {
+		status     int
+		retryAfter string
+		body       string
+	}
+	for name, c := range map[string]struct {
+		told  told
+		wrong int
+	}{
+		"accepted":                    {told{http.StatusAccepted, "", `{"upload_id":"u"}`}, 0},
+		"confirmed before":            {told{http.StatusConflict, "", `{}`}, 0},
+		"come again":                  {told{http.StatusServiceUnavailable, "1", `{}`}, 0},
+		"come again, some time":       {told{http.StatusServiceUnavailable, "", `{}`}, 1},
+		"too often, some time":        {told{http.StatusTooManyRequests, "", `{}`}, 1},
+		"an internal error":           {told{http.StatusInternalServerError, "", `{}`}, 1},
+		"refused without a reason":    {told{http.StatusNotFound, "", `{}`}, 1},
+		"a task of somebody else":     {told{http.StatusOK, "", `{"task_ids":[1000001]}`}, 1},
+		"a mark, and without a cause": {told{http.StatusForbidden, "", `qalpha`}, 2},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if c.told.retryAfter != "" {
+				w.Header().Set("Retry-After", c.told.retryAfter)
+			}
+			w.WriteHeader(c.told.status)
+			_, _ = io.WriteString(w, c.told.body)
+		}))
+		defer server.Close()
+		r := &Run{World: newWorld(DefaultLoad(1)), t: t, bases: []string{server.URL}}
+		r.World.Orgs[0].own(1_000_001)
+		u := &uploads{run: r, program: r.client(newOrganization("qfiles", 1, 0), "program", "key", 5)}
+		status, _, err := u.confirm(t.Context(), upload{ID: "u"})
+		require.NoError(t, err)
+		require.Equal(t, c.told.status, status)
+		require.Len(t, r.Violations(), c.wrong, "%s: %v", name, r.Violations())
+	}
+}
