@@ -63,6 +63,9 @@ func RunRow(t *testing.T, row Row) {
 		}
 	}
 	r.Finish(ctx)
+	if err := row.proves(r.injected()); err != nil {
+		t.Errorf("%v", err) // and go on: what was found is told, too
+	}
 	if row.After != nil {
 		require.NoError(t, row.After(ctx, r))
 	}
@@ -75,7 +78,7 @@ func (row Row) one(ctx context.Context, r *Run, f Fault) {
 	r.warm(ctx)
 	require.NoError(r.t, r.Floor(ctx))
 	injected := time.Now()
-	heal := r.inject(ctx, f.Name, f)
+	heal := r.inject(ctx, f.Name, f.again(missedFor))
 	for _, during := range []func(context.Context, *Run) error{f.During, row.During} {
 		if during != nil {
 			require.NoError(r.t, during(ctx, r))
@@ -90,6 +93,37 @@ func (row Row) one(ctx context.Context, r *Run, f Fault) {
 	if hold < servedFor {
 		r.servedSince(ctx, f, injected, healed)
 	}
+}
+
+// proves is an error when a fault of the row found nothing to break: what the row says
+// of it was not tried.
+func (row Row) proves(injected int) error {
+	if planned := max(1, row.Rounds) * len(row.Faults); injected != planned {
+		return fmt.Errorf("invalid run: %d of %d faults of row %d found something to break", injected, planned, row.Number)
+	}
+	return nil
+}
+
+// missedFor is how long a row tries to break what was not there: a process that just
+// starts, runs that have not begun.
+const missedFor = 10 * time.Second
+
+// again lets a fault that finds nothing to break look once more, for a while.
+func (f Fault) again(within time.Duration) Fault {
+	once := f.Inject
+	f.Inject = func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		for began := time.Now(); ; {
+			heal, err := once(ctx, r)
+			if !errors.Is(err, errMissed) || time.Since(began) >= within {
+				return heal, err
+			}
+			r.Logf("%s: %v; once more", f.Name, err)
+			if waited := r.pause(ctx, within/10); waited != nil {
+				return heal, waited
+			}
+		}
+	}
+	return f
 }
 
 // inject breaks something and counts it under its kind, unless there was nothing

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -15,30 +17,28 @@ import (
 	"github.com/taskloom/taskloom/workflows"
 )
 
-// RunsTerminated ends the runs of n tasks in Temporal.
-func RunsTerminated(n int, seed uint64) Fault {
+// RunsTerminated ends the runs of n tasks in Temporal, of least of them at least.
+func RunsTerminated(n, least int, seed uint64) Fault {
 	return Fault{Name: fmt.Sprintf("%d runs terminated", n), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-		return nil, r.withRuns(ctx, n, seed, func(ctx context.Context, workflowID string) error {
+		return nil, r.withRuns(ctx, n, least, seed, func(ctx context.Context, workflowID string) error {
 			return r.Temporal().TerminateWorkflow(ctx, workflowID, "", "chaos")
 		})
 	}}
 }
 
-// RunsReset sets the runs of n tasks back to where they began, or to some later
-// point.
-func RunsReset(n int, seed uint64) Fault {
+// RunsReset sets the runs of n tasks, of least of them at least, back to where they
+// began, or to some later point.
+func RunsReset(n, least int, seed uint64) Fault {
 	return Fault{Name: fmt.Sprintf("%d runs reset", n), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
-		return nil, r.withRuns(ctx, n, seed, func(ctx context.Context, workflowID string) error {
+		return nil, r.withRuns(ctx, n, least, seed, func(ctx context.Context, workflowID string) error {
 			return r.reset(ctx, workflowID, rnd)
 		})
 	}}
 }
 
-// withRuns does something to the runs of unfinished tasks. What Temporal does
-// not accept, because it is down or the run is over, is not done; errMissed when
-// that is so for all of them.
-func (r *Run) withRuns(ctx context.Context, n int, seed uint64, do func(ctx context.Context, workflowID string) error) error {
+// withRuns does something to the runs of n unfinished tasks.
+func (r *Run) withRuns(ctx context.Context, n, least int, seed uint64, do func(ctx context.Context, workflowID string) error) error {
 	rows, err := r.Store().Pool().Query(ctx, `SELECT id FROM tasks WHERE status NOT IN ('finished', 'failed') ORDER BY id`)
 	if err != nil {
 		return errMissed // Postgres is down: there is nothing to choose from
@@ -53,18 +53,67 @@ func (r *Run) withRuns(ctx context.Context, n int, seed uint64, do func(ctx cont
 	rows.Close()
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	rnd.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	done := 0
-	for _, id := range ids[:min(n, len(ids))] {
+	done, err := someOf(ids, n, least, func(id int64) error {
 		each, cancel := context.WithTimeout(ctx, 2*time.Second)
-		if do(each, workflows.TaskID(id)) == nil {
+		defer cancel()
+		return do(each, workflows.TaskID(id))
+	})
+	r.Logf("of %d unfinished tasks, the runs of %d were met", len(ids), done)
+	return err
+}
+
+// someOf does something to n of these tasks. What Temporal does not accept, because it
+// is down or the run is over, is not done: then others take their place until least are
+// done, of twice as many as are wanted. errMissed when it comes to fewer.
+func someOf(ids []int64, n, least int, do func(id int64) error) (done int, err error) {
+	for i, id := range ids[:min(2*n, len(ids))] {
+		if i >= n && done >= least || i >= n && done == 0 {
+			break // enough, or Temporal is away: each try takes its time
+		}
+		if do(id) == nil {
 			done++
 		}
-		cancel()
 	}
-	if done == 0 {
-		return errMissed
+	if done < max(1, least) {
+		return done, fmt.Errorf("%w: %d of at least %d runs", errMissed, done, least)
 	}
-	return nil
+	return done, nil
+}
+
+func TestHowManyRunsMustBeMet(t *testing.T) {
+	t.Parallel()
+	ids := make([]int64, 100)
+	for i := range ids {
+		ids[i] = int64(i)
+	}
+	from := func(first int64) func(int64) error {
+		return func(id int64) error {
+			if id < first {
+				return errors.New("the run is over")
+			}
+			return nil
+		}
+	}
+	for name, c := range map[string]struct {
+		there, n, least, done int
+		first                 int64 // that is not over
+		missed                bool
+	}{
+		"all of them":              {100, 20, 10, 20, 0, false},
+		"half of them":             {100, 20, 10, 10, 10, false},
+		"others take their place":  {100, 20, 10, 10, 15, false},
+		"too few":                  {100, 20, 10, 0, 35, true},
+		"too few, with others":     {22, 20, 10, 3, 19, true},
+		"hardly any tasks":         {3, 20, 10, 3, 0, true},
+		"one is enough by chance":  {100, 20, 1, 1, 19, false},
+		"none by chance":           {100, 20, 1, 0, 90, true},
+		"nothing to choose from":   {0, 20, 1, 0, 0, true},
+		"fewer tasks than planned": {3, 20, 1, 3, 0, false},
+	} {
+		done, err := someOf(ids[:c.there], c.n, c.least, from(c.first))
+		require.Equal(t, c.done, done, name)
+		require.Equal(t, c.missed, errors.Is(err, errMissed), name)
+	}
 }
 
 // reset goes back to a random workflow task of the run.

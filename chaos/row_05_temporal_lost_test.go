@@ -29,7 +29,7 @@ func TestRow05TemporalLosesRuns(t *testing.T) {
 	}, Deadline: rebuiltWithin + schemaWithin}
 	RunRow(t, Row{
 		Number: 5, Name: "Temporal's data lost",
-		Faults:   []Fault{RunsTerminated(20, 1), RunsReset(20, 2), dropped},
+		Faults:   []Fault{RunsTerminated(20, 10, 1), RunsReset(20, 10, 2), dropped},
 		Hold:     time.Second,
 		Deadline: rebuiltWithin,
 		After: func(ctx context.Context, r *Run) error {

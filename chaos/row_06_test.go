@@ -37,7 +37,7 @@ func backendsKilledFor(d time.Duration) Fault {
 			if err := r.pause(ctx, time.Second); err != nil {
 				return err
 			}
-			if _, err := BackendsKilled(2).Inject(ctx, r); err != nil {
+			if _, err := BackendsKilled(2).again(missedFor).Inject(ctx, r); err != nil {
 				return err
 			}
 		}
