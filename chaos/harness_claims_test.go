@@ -20,7 +20,7 @@ type given struct {
 }
 
 // checkClaims is I2: every claim of the journal was told to its holder or
-// belongs to a call of theirs whose outcome is unknown, each call at most one;
+// belongs to a call of theirs whose outcome is unknown, each call at most one (see ghosts);
 // for every node there is an order of the calls that explains what clients saw; and
 // none is of a task while it is held.
 func (r *Run) checkClaims(ctx context.Context) error {
@@ -30,7 +30,8 @@ func (r *Run) checkClaims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ops := r.onDatabasesClock(r.History.Ops())
+	seen := r.History.Ops()
+	ops := r.onDatabasesClock(seen)
 	held, told := holds(ops), heardOf(ops)
 	for _, g := range list {
 		for _, h := range held[g.Task] {
@@ -39,7 +40,7 @@ func (r *Run) checkClaims(ctx context.Context) error {
 			}
 		}
 	}
-	ghosts := r.ghosts(ops, list)
+	ghosts := r.ghosts(list, ops, r.suspects(seen, ops))
 	ended, err := r.putBacks(ctx, ops)
 	if err != nil {
 		return err
@@ -75,46 +76,4 @@ func (g given) within(h period, told map[string]int64) bool {
 		by = at
 	}
 	return h.from < began && by < h.to
-}
-
-// ghosts finds the claims that no client was told of.
-func (r *Run) ghosts(ops []Op, journal []given) []Op {
-	told, unknown := map[string]Op{}, map[string][]Op{}
-	for _, op := range ops {
-		switch {
-		case op.Kind == opClaim && op.Claim != "", op.Kind == opUndo && op.Outcome == OK:
-			told[op.Claim] = op
-		case op.Outcome == Unknown && (op.Kind == opClaim || op.Kind == opUndo):
-			unknown[op.Who] = append(unknown[op.Who], op)
-		}
-	}
-	var out []Op
-	for _, g := range journal {
-		if op, ok := told[g.Claim]; ok {
-			if op.Who != g.Who || op.Task != g.Task || op.Node != g.Node || op.Iteration != g.Iteration {
-				r.Violate("I2: claim %s was told to %s as node %s of task %d, the journal has %+v", g.Claim, op.Who, op.Node, op.Task, g)
-			}
-			delete(told, g.Claim)
-			continue
-		}
-		// The latest unknown call that began before takes the blame.
-		calls := unknown[g.Who]
-		i := len(calls) - 1
-		for i >= 0 && calls[i].Call > g.At.UnixNano() {
-			i--
-		}
-		if i < 0 {
-			r.Violate("I2: the journal has claim %s of %s on node %s of task %d, for which they never asked", g.Claim, g.Who, g.Node, g.Task)
-			continue
-		}
-		op := calls[i]
-		unknown[g.Who] = slices.Delete(calls, i, i+1)
-		op.Kind = opClaim
-		op.Claim, op.Task, op.Node, op.Iteration, op.LeaseEnds = g.Claim, g.Task, g.Node, g.Iteration, g.LeaseEnds.UnixNano()
-		out = append(out, op)
-	}
-	for claim, op := range told {
-		r.Violate("I2: claim %s, told to %s, is not in the journal", claim, op.Who)
-	}
-	return out
 }

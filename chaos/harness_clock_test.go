@@ -18,6 +18,15 @@ func (r *Run) onDatabase(moment time.Time) time.Time {
 	return earliest
 }
 
+// latestOnDatabase is the same, as late as it can have been.
+func (r *Run) latestOnDatabase(moment time.Time) time.Time {
+	if r.settings.Clock == nil {
+		return moment
+	}
+	_, latest := r.settings.Clock.At(moment)
+	return latest
+}
+
 // local is a moment of the database's clock by the machine's, if the former is
 // not moved any more.
 func (r *Run) local(moment time.Time) time.Time {

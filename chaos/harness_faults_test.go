@@ -98,7 +98,15 @@ func halt(ps []*stacktest.Process) func(context.Context) error {
 // goes on as if nothing had happened.
 func ServePaused(target string) Fault {
 	return Fault{Name: "SIGSTOP of serve " + target, Serves: target != targetBoth, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
-		return suspend(chosen(r.Serves, target))
+		began := time.Now()
+		heal, err := suspend(chosen(r.Serves, target))
+		return func(ctx context.Context) error {
+			err := heal(ctx)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.servePaused = max(r.servePaused, time.Since(began)) // see lateBy
+			return err
+		}, err
 	}}
 }
 

@@ -82,6 +82,8 @@ type Run struct {
 	finished   map[int64]bool
 	recoveries []recovery
 	faults     map[string]int
+	// servePaused is how long a serve stood still at most.
+	servePaused time.Duration
 }
 
 // startRun brings everything up; the load begins with Work.
