@@ -29,6 +29,7 @@ const (
 	opClaim   = "claim"
 	opMine    = "my claims"
 	opDraft   = "draft"
+	opRead    = "read draft"
 	opSubmit  = "submit"
 	opReview  = "review"
 	opRelease = "release"
@@ -132,7 +133,7 @@ func (h *History) Count(o Outcome) int64 {
 // from claims on an empty queue.
 func (op Op) changed() bool {
 	switch op.Kind {
-	case opLogin, opPoll, opMine, opReset:
+	case opLogin, opPoll, opMine, opRead, opReset:
 		return false
 	case opClaim:
 		return op.Claim != ""

@@ -17,10 +17,13 @@ type claim struct {
 	Iteration int            `json:"iteration"`
 	LeaseEnds time.Time      `json:"lease_expires_at"`
 	Values    map[string]any `json:"values"`
-	Draft     *struct {
-		Revision int64          `json:"revision"`
-		Values   map[string]any `json:"values"`
-	} `json:"draft"`
+	Draft     *written       `json:"draft"`
+}
+
+// written is a draft.
+type written struct {
+	Revision int64          `json:"revision"`
+	Values   map[string]any `json:"values"`
 }
 
 func (c *claim) revision() int64 {
@@ -112,6 +115,13 @@ func (c *client) draft(ctx context.Context, k *claim, values object, revision in
 		in: object{"values": values, "revision": revision}, out: &out, note: func(op *Op) { op.Revision = out.Revision },
 	})
 	return out.Revision, err
+}
+
+// readDraft asks for what is written under a claim.
+func (c *client) readDraft(ctx context.Context, k *claim) (*written, error) {
+	var got claim
+	_, err := c.do(ctx, request{Op: k.of(opRead), method: http.MethodGet, path: claimPath(k.ID, ""), refusals: lost, out: &got})
+	return got.Draft, err
 }
 
 func (c *client) submit(ctx context.Context, k *claim, values object) error {

@@ -114,7 +114,7 @@ func (p *person) handle(ctx context.Context, k *claim, home <-chan struct{}) err
 	if p.role == roleReviewer {
 		return p.review(ctx, k)
 	}
-	return p.contribute(ctx, k)
+	return p.contribute(ctx, k, quick)
 }
 
 // The roles of a claim.
@@ -123,19 +123,14 @@ const (
 	roleReviewer    = "reviewer"
 )
 
-func (p *person) contribute(ctx context.Context, k *claim) error {
+// contribute works on a subtask and hands it in; when it is not to be quick, perhaps
+// never.
+func (p *person) contribute(ctx context.Context, k *claim, quick bool) error {
 	field := map[string]string{nodeSolve: "answer", nodeTag: "label"}[k.Node]
 	if p.chance(p.load.Draft) {
-		revision := k.revision()
-		for range 1 + p.rand.IntN(3) {
-			next, err := p.draft(ctx, k, object{field: p.answer(k)}, revision)
-			if errors.Is(err, errRefused) {
-				break // saved already by a call that was cut, or the claim is lost
-			}
-			if err != nil {
-				return err
-			}
-			revision = next
+		left, err := p.write(ctx, k, field, quick)
+		if err != nil || left {
+			return err
 		}
 	} else if p.chance(p.load.Tabs) {
 		if err := p.twoTabs(ctx, k, field); err != nil {
@@ -152,14 +147,14 @@ func (p *person) contribute(ctx context.Context, k *claim) error {
 		}
 	}
 	if p.chance(p.load.Undo) {
-		return p.changeMind(ctx, k, values)
+		return p.changeMind(ctx, k, values, quick)
 	}
 	return nil
 }
 
 // changeMind takes back what was handed in under a claim, where nobody was quicker
 // and it is not final, and hands in something else.
-func (p *person) changeMind(ctx context.Context, k *claim, values object) error {
+func (p *person) changeMind(ctx context.Context, k *claim, values object, quick bool) error {
 	next, err := p.undo(ctx, k)
 	if errors.Is(err, errRefused) {
 		return nil
@@ -174,7 +169,7 @@ func (p *person) changeMind(ctx context.Context, k *claim, values object) error 
 	case next.Draft == nil || !sameValues(next.Draft.Values, values):
 		p.run.Violate("I1: %s undid claim %s, under which they had handed in %v, and has the draft %+v", p.who, k.ID, values, next.Draft)
 	}
-	return p.contribute(ctx, next)
+	return p.contribute(ctx, next, quick)
 }
 
 // twoTabs saves a draft from two tabs of the same age at once. One of them may be
