@@ -59,7 +59,8 @@ func (r *Run) goHome() {
 	r.Logf("everybody went home")
 }
 
-// finish waits until people have worked through all tasks of the load.
+// finish waits until people have worked through all tasks of the load. Whether they
+// came to a right end is checkEnds' to say.
 func (r *Run) finish(ctx context.Context) {
 	r.t.Helper()
 	const openSQL = `SELECT count(*) FROM tasks WHERE org_id = ANY($1) AND status NOT IN ('finished', 'failed', 'escalated')`
@@ -122,6 +123,7 @@ func (r *Run) check(ctx context.Context) {
 		{"the promises about the data", r.checkInvariants},
 		{"creates", r.checkCreates},
 		{"what was finished", r.checkFinished},
+		{"how tasks ended", r.checkEnds},
 		{"submissions", r.checkSubmissions},
 		{"drafts", r.checkDrafts},
 		{"claims", r.checkClaims},

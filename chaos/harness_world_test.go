@@ -144,7 +144,7 @@ func (o *Organization) definition() object {
 				{"name": "label", "title": "Label", "type": "short_text", "input": "contributor", "required": true},
 			}},
 			{
-				"key": nodeCheck, "kind": "review", "title": "Check " + o.Mark, "lease": "1m", "max_rework": 3,
+				"key": nodeCheck, "kind": "review", "title": "Check " + o.Mark, "lease": "1m", "max_rework": maxRework,
 				"reviews": []object{{"node": nodeSolve, "fields": []string{"answer"}}},
 			},
 			{"key": "end", "kind": "end"},

@@ -1,0 +1,169 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// maxRework is how many rejections a review of the load's pipeline may give; the next
+// one escalates.
+const maxRework = 3
+
+// endedTask is a task of the load's pipeline as it is in the end, with what brought it
+// there: how often each node was claimed, and what was handed in.
+type endedTask struct {
+	id     int64
+	status task.Status
+	// claimed is the last round in which somebody had a node, by node.
+	claimed map[string]int
+	// handedIn are its submissions and verdicts in the order of the journal.
+	handedIn []handedIn
+}
+
+type handedIn struct {
+	node      string
+	iteration int
+	verdict   string // of a review
+	seq       int64
+}
+
+// wrong says why the task cannot have come to its end, "" when it can. It knows the
+// pipeline of the load (Organization.definition) and asks nothing that the product
+// works out of it: a step that skips a node leaves a journal, rows and counts that agree.
+func (e endedTask) wrong() string {
+	switch e.status {
+	case task.Failed:
+		return "failed, and no client asked for that"
+	case task.Quarantined:
+		return "is quarantined"
+	case task.Escalated:
+		rejections, last := 0, ""
+		for _, h := range e.handedIn {
+			if h.node != nodeCheck {
+				continue
+			}
+			if last = h.verdict; last == "reject" {
+				rejections++
+			}
+		}
+		if last != "escalate" && rejections <= maxRework {
+			return fmt.Sprintf("is escalated, its last verdict is %q, and it was rejected %d times", last, rejections)
+		}
+	case task.Finished:
+		last := map[string]handedIn{}
+		for _, h := range e.handedIn {
+			last[h.node] = h
+		}
+		for _, node := range []string{nodeSolve, nodeTag, nodeCheck} {
+			if h, ok := last[node]; !ok || h.iteration != e.claimed[node] {
+				return fmt.Sprintf("is finished, node %s was claimed in round %d, and handed in last in round %d", node, e.claimed[node], h.iteration)
+			}
+		}
+		if h := last[nodeCheck]; h.verdict != "approve" || h.seq < last[nodeSolve].seq {
+			return fmt.Sprintf("is finished, its last verdict is %q as event %d, and what it is about is event %d", h.verdict, h.seq, last[nodeSolve].seq)
+		}
+	case task.Pending, task.InProgress, task.Paused: // finish is about these
+	}
+	return ""
+}
+
+// checkEnds is for tasks that have come to an end: each has done what its pipeline asks
+// for, and none has an end that nobody gave it.
+func (r *Run) checkEnds(ctx context.Context) error {
+	tasks, err := r.endedTasks(ctx)
+	if err != nil {
+		return err
+	}
+	ended := map[task.Status]int{}
+	for _, e := range tasks {
+		ended[e.status]++
+		if wrong := e.wrong(); wrong != "" {
+			r.Violate("I4: task %d %s", e.id, wrong)
+		}
+	}
+	r.Logf("the ends of %d tasks were looked at: %v", len(tasks), ended)
+	return nil
+}
+
+// endedTasks reads the tasks of all tenants of the world.
+func (r *Run) endedTasks(ctx context.Context) (map[int64]*endedTask, error) {
+	var pipelines []int64
+	for _, o := range r.World.all() {
+		pipelines = append(pipelines, o.Pipeline)
+	}
+	tasks := map[int64]*endedTask{}
+	var id, seq int64
+	var text, verdict string
+	var iteration int
+	pool := r.Store().Pool()
+	rows, _ := pool.Query(ctx, `SELECT id, status FROM tasks WHERE pipeline_id = ANY($1)`, pipelines)
+	if _, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error {
+		tasks[id] = &endedTask{id: id, status: task.Status(text), claimed: map[string]int{}}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	rows, _ = pool.Query(ctx, `SELECT e.task_id, e.node_key, max(e.iteration) FROM task_events e JOIN tasks t ON t.id = e.task_id
+		WHERE t.pipeline_id = ANY($1) AND e.kind = 'claim' GROUP BY 1, 2`, pipelines)
+	if _, err := pgx.ForEachRow(rows, []any{&id, &text, &iteration}, func() error {
+		if t := tasks[id]; t != nil {
+			t.claimed[text] = iteration
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	rows, _ = pool.Query(ctx, `SELECT s.task_id, s.node_key, s.iteration, s.verdict, s.seq FROM submissions s JOIN tasks t ON t.id = s.task_id
+		WHERE t.pipeline_id = ANY($1) ORDER BY s.task_id, s.seq`, pipelines)
+	_, err := pgx.ForEachRow(rows, []any{&id, &text, &iteration, &verdict, &seq}, func() error {
+		if t := tasks[id]; t != nil {
+			t.handedIn = append(t.handedIn, handedIn{text, iteration, verdict, seq})
+		}
+		return nil
+	})
+	return tasks, err
+}
+
+func TestAnEndHasItsCause(t *testing.T) {
+	t.Parallel()
+	solve, tag := handedIn{nodeSolve, 1, "", 3}, handedIn{nodeTag, 1, "", 5}
+	check := func(round int, verdict string, seq int64) handedIn { return handedIn{nodeCheck, round, verdict, seq} }
+	again := handedIn{nodeSolve, 2, "", 9}
+	once := map[string]int{nodeSolve: 1, nodeTag: 1, nodeCheck: 1}
+	twice := map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 2}
+	rejected := []handedIn{solve, tag}
+	for round := range maxRework + 1 {
+		rejected = append(rejected, check(round+1, "reject", int64(10+round)))
+	}
+	for name, c := range map[string]struct {
+		status   task.Status
+		claimed  map[string]int
+		handedIn []handedIn
+		right    bool
+	}{
+		"done and approved":               {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, true},
+		"one node is missing":             {task.Finished, once, []handedIn{solve, check(1, "approve", 7)}, false},
+		"without a verdict":               {task.Finished, once, []handedIn{solve, tag}, false},
+		"rejected":                        {task.Finished, once, []handedIn{solve, tag, check(1, "reject", 7)}, false},
+		"rejected, and done again":        {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 7), again, check(2, "approve", 11)}, true},
+		"taken back, and not done again":  {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7)}, false},
+		"approved before it was done":     {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7), again}, false},
+		"by the reviewer":                 {task.Escalated, once, []handedIn{solve, check(1, "escalate", 7)}, true},
+		"by nobody":                       {task.Escalated, once, []handedIn{solve, tag}, false},
+		"after one rejection":             {task.Escalated, once, []handedIn{solve, tag, check(1, "reject", 7)}, false},
+		"rejected once more than allowed": {task.Escalated, once, rejected, true},
+		"as often as allowed":             {task.Escalated, once, rejected[:len(rejected)-1], false},
+		"failed":                          {task.Failed, once, []handedIn{solve, tag, check(1, "approve", 7)}, false},
+		"quarantined":                     {task.Quarantined, once, nil, false},
+		"under way":                       {task.InProgress, once, []handedIn{solve}, true},
+	} {
+		wrong := endedTask{1, c.status, c.claimed, c.handedIn}.wrong()
+		require.Equal(t, c.right, wrong == "", "%s: %s", name, wrong)
+	}
+}
