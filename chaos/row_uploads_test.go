@@ -262,7 +262,7 @@ func TestAnswersToUploadsAreJudged(t *testing.T) {
 			w.WriteHeader(c.told.status)
 			_, _ = io.WriteString(w, c.told.body)
 		}))
-		defer server.Close()
+		t.Cleanup(server.Close)
 		r := &Run{World: newWorld(DefaultLoad(1)), t: t, bases: []string{server.URL}}
 		r.World.Orgs[0].own(1_000_001)
 		u := &uploads{run: r, program: r.client(newOrganization("qfiles", 1, 0), "program", "key", 5)}
