@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -127,46 +126,6 @@ const (
 	opQueues = "queues"
 	opBig    = "create 32 MB"
 )
-
-// tally is what became of calls of one kind.
-type tally struct {
-	ok, refused []time.Duration
-	failed      int
-	first       string // of those that failed
-}
-
-// tallies are those of one stretch.
-type tallies struct {
-	mu   sync.Mutex
-	of   map[string]*tally
-	late time.Duration // how late we were ourselves at most
-	// idle are claims that nobody was there to make: people who wait for answers
-	// claim nothing.
-	idle int
-}
-
-func newTallies() *tallies { return &tallies{of: map[string]*tally{}} }
-
-// note sorts an answer in. What came too late for its claim counts as done.
-func (ts *tallies) note(kind string, a answered, err error) {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	t := ts.of[kind]
-	if t == nil {
-		t = &tally{}
-		ts.of[kind] = t
-	}
-	switch {
-	case err == nil && (a.status < http.StatusBadRequest || a.status == http.StatusConflict || a.status == http.StatusNotFound):
-		t.ok = append(t.ok, a.took)
-	case err == nil && a.later():
-		t.refused = append(t.refused, a.took)
-	default:
-		if t.failed++; t.failed == 1 {
-			t.first = strings.TrimSpace(fmt.Sprintf("%d %.200s %v", a.status, a.body, err))
-		}
-	}
-}
 
 // arrival is a kind of call that comes so often a second, whatever becomes of
 // the earlier ones.
