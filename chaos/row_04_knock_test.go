@@ -71,12 +71,18 @@ func (u *uploads) createPlain(ctx context.Context, n int) ([]int64, error) {
 	}
 	c := &http.Client{Timeout: callTimeout}
 	for {
-		a, err := ask(ctx, c, http.MethodPost, fmt.Sprintf("%s/api/v1/workflows/%d/tasks", u.run.URL, u.plain), u.key, plainTasks(n, "qfiles knocks"))
+		path := fmt.Sprintf("/api/v1/workflows/%d/tasks", u.plain)
+		a, err := ask(ctx, c, http.MethodPost, u.run.URL+path, u.key, plainTasks(n, "qfiles knocks"))
+		if err == nil {
+			u.program.judge(request{method: http.MethodPost, path: path}, a.status, a.header(), a.body)
+		}
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("create %d tasks: %w", n, err)
 		case a.status < http.StatusBadRequest:
-			return out.TaskIDs, json.Unmarshal(a.body, &out)
+			err := json.Unmarshal(a.body, &out)
+			u.program.org.own(out.TaskIDs...)
+			return out.TaskIDs, err
 		case !a.later():
 			return nil, fmt.Errorf("creating %d tasks was answered %d: %.200s", n, a.status, a.body)
 		}

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v4"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/taskloom/taskloom/internal/stacktest"
 )

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v4"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
 )
 
 // scrape is what the processes told at one time: the value of each series, as
