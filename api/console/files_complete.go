@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -70,6 +71,7 @@ func (a *api) settle(ctx context.Context, claim store.Claim, file store.TaskFile
 	}
 	settled, err := a.copyFile(ctx, claim, field, file)
 	if err != nil {
+		a.dropCopy(ctx, claim, settled) // a transfer that was cut may have arrived
 		// Somebody who was faster has deleted what was put.
 		if now, e := a.Store.TaskFile(ctx, claim, file.ID); e == nil && now.CompletedAt != nil {
 			return now.File, nil
@@ -78,6 +80,7 @@ func (a *api) settle(ctx context.Context, claim store.Claim, file store.TaskFile
 	}
 	first, err := a.Store.CompleteTaskFile(ctx, claim, settled)
 	if err != nil {
+		a.dropCopy(ctx, claim, settled)
 		return store.File{}, err
 	}
 	if first {
@@ -142,6 +145,27 @@ func changed(err error) error {
 func (a *api) dropObject(ctx context.Context, key string) {
 	if err := a.Objects.Delete(ctx, key); err != nil {
 		edge.From(ctx).Note(slog.String("object_left", key), slog.String("object_error", err.Error()))
+	}
+}
+
+// copyDropTime bounds the deletion of a copy for which nobody waits any more.
+const copyDropTime = 10 * time.Second
+
+// dropCopy deletes a copy that did not become the file, also when the caller has
+// left: no row knows its key, so no sweep finds it. It stays where it cannot be
+// asked whether it became the file all the same.
+func (a *api) dropCopy(ctx context.Context, claim store.Claim, copied store.File) {
+	if copied.Key == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), copyDropTime)
+	defer cancel()
+	now, err := a.Store.TaskFile(ctx, claim, copied.ID)
+	switch {
+	case err == nil && now.Key != copied.Key, fault.Is(err, fault.NotFound):
+		a.dropObject(ctx, copied.Key)
+	case err != nil:
+		edge.From(ctx).Note(slog.String("object_left", copied.Key), slog.String("object_error", err.Error()))
 	}
 }
 
