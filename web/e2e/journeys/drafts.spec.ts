@@ -31,6 +31,21 @@ test('a draft survives a reload and kill -9 of the API, and is handed in afterwa
   await expect.poll(async () => (await taskStatus(id, task as number)).status).toBe('in_progress');
 });
 
+test('who goes to the queue by its link and comes back finds what was saved', async ({ as }) => {
+  const id = pipeline('Drafts');
+  await createTasks(id, [{ question: 'What is 8 + 8?' }]);
+  const { page } = await as('cleo');
+  const task = await claimNext(page, id);
+  const answer = page.getByLabel('Final answer');
+  await answer.fill('16');
+  await saved(page);
+  await page.getByRole('main').getByRole('link', { name: 'Drafts', exact: true }).click();
+  await expect(page).toHaveURL(/\/work/);
+  await page.getByRole('link', { name: `Go on with task ${task}`, exact: true }).click();
+  await expect(page).toHaveURL(/\/claims\//);
+  await expect(answer).toHaveValue('16');
+});
+
 test('typing goes on while the server is away, and survives a reload of the page', async ({ as }) => {
   const id = pipeline('Drafts');
   await createTasks(id, [{ question: 'What is 2 + 2?' }]);

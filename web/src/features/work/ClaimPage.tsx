@@ -1,7 +1,7 @@
 import { Button, Skeleton, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { asAPIError, type Work } from '@/api';
 import { useMe } from '@/features/session/me';
 import { chunk } from '@/lib/chunk';
@@ -19,6 +19,7 @@ const ReviewWork = lazy(chunk(() => import('@/features/review/ReviewWork').then(
 export default function ClaimPage() {
   const { claimId } = useParams({ strict: false }) as { claimId: string };
   const { data: work, error, isPending, refetch } = useQuery(workQuery(claimId));
+  useForgetWhenLeft(claimId);
   if (isPending) return <Loading />;
   const err = error && asAPIError(error);
   const ended = err?.status === 409 || err?.status === 404 ? err.message : undefined;
@@ -28,6 +29,22 @@ export default function ClaimPage() {
     <Page title="Task">
       <ErrorNote error={error} doing="open the task" retry={() => void refetch()} />
     </Page>
+  );
+}
+
+/**
+ * A form that was left is loaded anew: a draft begins with what the form brings, and in the meantime another tab or
+ * device may have gone on. Not gcTime: what is put into the cache for the page to come would be gone before it.
+ */
+function useForgetWhenLeft(claimId: string) {
+  const client = useQueryClient();
+  useEffect(
+    () => () => {
+      const { queryKey } = workQuery(claimId);
+      // Not at once: the strict mode of development leaves every page once and comes back in the same breath.
+      queueMicrotask(() => client.removeQueries({ queryKey, exact: true, type: 'inactive' }));
+    },
+    [client, claimId],
   );
 }
 

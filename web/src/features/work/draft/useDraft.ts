@@ -1,6 +1,8 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { body, getClaim, saveDraft, type Work } from '@/api';
 import type { Values } from '@/fields/rules';
+import { workQuery } from '../queries';
 import { DraftKeeper, type DraftState, type Port, type Stored } from './keeper';
 import { type Kept, mirror, type Place } from './mirror';
 import { useTabs } from './tabs';
@@ -37,6 +39,7 @@ export function useDraft(work: Work, user: number): Draft {
   const place = useMemo<Place>(() => ({ user, task, node }), [user, task, node]);
   const [played, setPlayed] = useState<ReadonlySet<string>>(() => new Set(mirror.read(place)?.played));
   const [doneElsewhere, setDoneElsewhere] = useState(false);
+  const client = useQueryClient();
   const [started] = useState(() => start());
 
   function start() {
@@ -47,8 +50,13 @@ export function useDraft(work: Work, user: number): Draft {
     };
     let announce: (revision: number) => void = () => {};
     const port: Port = {
-      save: async (values, revision) =>
-        (await body(saveDraft({ path: { claim_id: claimId }, body: { values, revision } }))).revision,
+      save: async (values, revision) => {
+        const saved = await body(saveDraft({ path: { claim_id: claimId }, body: { values, revision } }));
+        // Who comes back to the claim starts with what is remembered of it: never with an older draft.
+        const draft = { values, ...saved, updated_at: new Date().toISOString() };
+        client.setQueryData(workQuery(claimId).queryKey, (w) => w && { ...w, draft });
+        return saved.revision;
+      },
       load: async () => storedOf(await body(getClaim({ path: { claim_id: claimId } }))),
       keep: (values, revision) => write({ values, revision }),
       saved: (revision) => announce(revision),

@@ -1,0 +1,57 @@
+import { cleanup, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { consoleAPI, sampleWork, showClaim } from '@/testing/claimPage';
+
+beforeEach(() => localStorage.clear());
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+/** A server that keeps one draft. */
+function server() {
+  let draft: unknown = null;
+  return consoleAPI({
+    'GET /claims/c1': () => sampleWork({ draft } as never),
+    'PUT /claims/c1/draft': (sent) => {
+      const { values, revision } = sent as { values: unknown; revision: number };
+      const saved = { values, revision: revision + 1, updated_at: new Date().toISOString() };
+      draft = saved;
+      return { revision: saved.revision, updated_at: saved.updated_at };
+    },
+  });
+}
+
+const answer = () => screen.findByLabelText<HTMLInputElement>(/Answer/);
+const saved = () => waitFor(() => screen.getByText('Saved'), { timeout: 3000 });
+
+test('coming back to a claim shows what was saved there, also before the server answers again', async () => {
+  const routes = server();
+  const { router } = showClaim({ cached: sampleWork() });
+  await userEvent.type(await answer(), 'forty-two');
+  await saved();
+  router.history.push('/pipelines/3/work');
+  await screen.findByText('Queue');
+  const { 'GET /claims/c1': get } = routes;
+  routes['GET /claims/c1'] = async (...args) => {
+    await new Promise((done) => setTimeout(done, 50));
+    return get?.(...args);
+  };
+  await userEvent.click(screen.getByText('Go on'));
+  expect((await answer()).value).toBe('forty-two');
+});
+
+test('what was saved elsewhere since is shown, not what this page saw last', async () => {
+  const routes = server();
+  const { router } = showClaim();
+  await userEvent.type(await answer(), 'here');
+  await saved();
+  router.history.push('/pipelines/3/work');
+  await screen.findByText('Queue');
+  await Promise.resolve(
+    routes['PUT /claims/c1/draft']?.({ values: { answer: 'there' }, revision: 1 }, new URLSearchParams()),
+  );
+  await userEvent.click(screen.getByText('Go on'));
+  expect((await answer()).value).toBe('there');
+});
