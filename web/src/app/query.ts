@@ -12,6 +12,8 @@ export const queryClient = new QueryClient({
       refetchOnWindowFocus: true,
       refetchIntervalInBackground: false,
     },
-    mutations: { retry: false },
+    // 'always': what a person does fails at once when the browser knows itself offline, and they are told. By default
+    // it would wait without a word, and be done minutes later with what was on the screen then.
+    mutations: { retry: false, networkMode: 'always' },
   },
 });

@@ -12,7 +12,7 @@ import { ReleaseDialog } from '@/features/work/ReleaseDialog';
 import { useSubmitAndNext } from '@/features/work/SubmitBar';
 import { useInstructions } from '@/features/work/useInstructions';
 import { useClaimNode } from '@/features/work/useReclaim';
-import { useHandedIn } from '@/features/work/useSubmit';
+import { useHandedIn, useTellFailed } from '@/features/work/useSubmit';
 import { WorkHeader } from '@/features/work/WorkHeader';
 import { FormAroundProvider } from '@/fields/FormContext';
 import { FormView, useForm } from '@/fields/FormView';
@@ -48,6 +48,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   const [releasing, setReleasing] = useState<{ skip: boolean } | null>(null);
   const reclaim = useClaimNode();
   const handedIn = useHandedIn();
+  const tellFailed = useTellFailed();
   const done = () => {
     draft.finish();
     forget();
@@ -66,6 +67,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
       handedIn(work, answer);
     },
     onError: (err) => {
+      tellFailed(work, err);
       if (asAPIError(err).status === 409) void draft.flush().finally(() => lease.extend().catch(() => {}));
     },
   });

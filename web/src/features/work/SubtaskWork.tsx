@@ -179,10 +179,11 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
             onChange={change}
             problems={problems}
             files={work.files}
-            disabled={gone}
+            // While it is handed in, too: what is typed then would be in neither the submission nor the draft.
+            disabled={gone || submit.isPending}
             onPlayed={draft.setPlayed}
             played={draft.played}
-            keys={!gone}
+            keys={!gone && !submit.isPending}
             after={(field) => {
               const remark = returned ? remarks.get(field.name) : undefined;
               return (

@@ -1,35 +1,50 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouter } from '@tanstack/react-router';
 import { body, type Submitted, submitClaim, type Work } from '@/api';
 import type { Values } from '@/fields/rules';
+import { notify } from '@/ui/notify';
+import { offerNext } from './NextToast';
 import { workQuery } from './queries';
 import { offerUndo } from './UndoToast';
 import { useUndo } from './useUndo';
+
+/** Whether the person is still at a claim: a hand-in may be answered when they have gone elsewhere. */
+function useAtClaim() {
+  const { history } = useRouter();
+  return (work: Work) => history.location.pathname === `/claims/${work.claim_id}`;
+}
 
 /** Where one goes after handing something in, and what is offered then. For reviews, too. */
 export function useHandedIn() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const undo = useUndo();
+  const atClaim = useAtClaim();
   return (work: Work, done: Submitted) => {
+    const here = atClaim(work);
+    const what = work.kind === 'review' ? 'Review' : 'Task';
     for (const key of ['listQueues', 'listClaims', 'listHistory', 'getProgress', 'explainQueue', 'listReviewQueue']) {
       void client.invalidateQueries({ queryKey: [key] });
     }
     client.removeQueries({ queryKey: workQuery(work.claim_id).queryKey });
     if (done.undo_until) {
-      const what = work.kind === 'review' ? 'Review' : 'Task';
       offerUndo({
         message: `${what} ${done.task_id} is submitted`,
         until: done.undo_until,
         onUndo: () => void undo(done.claim_id),
       });
-    }
+    } else if (!here) notify.done(`${what} ${done.task_id} is submitted.`);
     const next = done.next as Work | null;
     if (next) {
-      client.setQueryData(workQuery(next.claim_id).queryKey, next);
-      void navigate({ to: '/claims/$claimId', params: { claimId: next.claim_id }, replace: true });
+      const open = (replace: boolean) => {
+        client.setQueryData(workQuery(next.claim_id).queryKey, next);
+        void navigate({ to: '/claims/$claimId', params: { claimId: next.claim_id }, replace });
+      };
+      if (here) open(true);
+      else offerNext(`Task ${next.task_id} is yours as the next one.`, () => open(false));
       return;
     }
+    if (!here) return;
     const role = work.kind === 'review' ? 'reviewer' : 'contributor';
     void navigate({
       to: '/pipelines/$pipelineId/work',
@@ -40,6 +55,15 @@ export function useHandedIn() {
   };
 }
 
+/** Tells that a hand-in failed to somebody who no longer sees it at its claim. */
+export function useTellFailed() {
+  const atClaim = useAtClaim();
+  return (work: Work, err: unknown) => {
+    if (!atClaim(work))
+      notify.failed(`submit ${work.kind === 'review' ? 'the review of ' : ''}task ${work.task_id}`, err);
+  };
+}
+
 interface Request {
   values: Values;
   next: boolean;
@@ -47,6 +71,7 @@ interface Request {
 
 export function useSubmit(work: Work, onDone: () => void) {
   const handedIn = useHandedIn();
+  const tellFailed = useTellFailed();
   return useMutation({
     mutationFn: ({ values, next }: Request) =>
       body(submitClaim({ path: { claim_id: work.claim_id }, body: { values }, query: next ? { next } : undefined })),
@@ -54,5 +79,6 @@ export function useSubmit(work: Work, onDone: () => void) {
       onDone();
       handedIn(work, done);
     },
+    onError: (err) => tellFailed(work, err),
   });
 }
