@@ -9,13 +9,17 @@ import {
   Outlet,
   RouterProvider,
 } from '@tanstack/react-router';
-import { render } from '@testing-library/react';
+import { configure, render } from '@testing-library/react';
 import { vi } from 'vitest';
 import type { Work } from '@/api';
 import { client } from '@/api/gen/client.gen';
 import { belonging } from '@/features/session/belonging';
 import { MeProvider } from '@/features/session/me';
 import ClaimPage from '@/features/work/ClaimPage';
+
+// Whole pages, on machines that do other things, too.
+configure({ asyncUtilTimeout: 10_000 });
+vi.setConfig({ testTimeout: 30_000 });
 
 type Answer = (body: unknown, search: URLSearchParams) => unknown;
 

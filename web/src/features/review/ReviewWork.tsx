@@ -18,7 +18,7 @@ import { FormAroundProvider } from '@/fields/FormContext';
 import { FormView, useForm } from '@/fields/FormView';
 import type { Field as FormField } from '@/fields/rules';
 import { ErrorNote } from '@/ui/ErrorNote';
-import { fixes, request, type Verdict } from './notes';
+import { emptied, fixes, request, type Verdict } from './notes';
 import { ReviewBar } from './ReviewBar';
 import { ReviewField } from './ReviewField';
 import classes from './ReviewWork.module.css';
@@ -87,6 +87,8 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   const around = useMemo(() => ({ field: (name: string) => form.fields.find((f) => f.name === name) }), [form]);
   const asked = useMemo(() => fields.filter((f) => !checked.includes(f.name)), [fields, checked]);
   const fixed = fixes(draft.values, work.reviewed);
+  const removed = emptied(fixed, work.reviewed);
+  const corrected = Object.fromEntries(Object.entries(fixed).filter(([name]) => !removed.includes(name)));
   const problems = useFixProblems(form, work, draft.values, give.error);
 
   const gone = draft.doneElsewhere || give.isSuccess || release.isSuccess;
@@ -106,7 +108,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
     names: checked.filter((n) => shown[n] !== false),
     disabled: blocked || asking !== undefined,
     accept,
-    acceptLabel: Object.keys(fixed).length > 0 ? 'Fix and accept' : 'Accept',
+    acceptLabel: Object.keys(corrected).length > 0 ? 'Fix and accept' : 'Accept',
     reject: () => setAsking('reject'),
     escalate: () => setAsking('escalate'),
     judge: (name, verdict) =>
@@ -228,7 +230,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
         {!over && !gone && (
           <ReviewBar
             notes={notes}
-            fixed={fixed}
+            fixed={corrected}
             reviewed={work.reviewed}
             busy={give.isPending}
             disabled={blocked}

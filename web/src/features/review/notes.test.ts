@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Reviewed } from '@/api';
 import {
+  emptied,
   fixes,
   missing,
   type Notes,
@@ -49,6 +50,12 @@ test('a fix counts when it says something else', () => {
   expect(fixes({ answer: '41', steps: ['a', 'b'] }, reviewed)).toEqual({ steps: ['a', 'b'] });
   expect(fixes({ answer: undefined }, reviewed)).toEqual({ answer: null });
   expect(fixes({ other: 1 }, reviewed)).toEqual({});
+});
+
+test('a correction that leaves nothing is none; an answer that was not there may stay away', () => {
+  expect(emptied({ answer: null, steps: [], kind: 'y' }, reviewed)).toEqual(['answer', 'steps']);
+  const [solve] = reviewed as [Reviewed];
+  expect(emptied({ answer: {} }, [{ ...solve, values: { answer: null } }])).toEqual([]);
 });
 
 describe('a rejection', () => {

@@ -1,4 +1,5 @@
 import type { Comment, Remark, Reviewed, ReviewRequest } from '@/api';
+import { empty } from '@/fields/rules';
 import { sameValue } from '@/ui/textDiff';
 
 type Values = Record<string, unknown>;
@@ -65,6 +66,12 @@ export function fixes(answers: Values, reviewed: readonly Reviewed[]): Values {
     }
   }
   return out;
+}
+
+/** The corrections that would leave nothing of an answer. The server takes none: what is missing is for its author to say. */
+export function emptied(fixed: Values, reviewed: readonly Reviewed[]): string[] {
+  const had = (name: string) => reviewed.some((r) => r.fields.includes(name) && !empty(r.values[name]));
+  return Object.keys(fixed).filter((name) => empty(fixed[name]) && had(name));
 }
 
 /** The fields that the reviewer called wrong, in the order of the review. */

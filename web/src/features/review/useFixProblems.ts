@@ -2,14 +2,21 @@ import { useMemo } from 'react';
 import { asAPIError, type Work } from '@/api';
 import { problemText } from '@/fields/problemText';
 import type { Form, Values } from '@/fields/rules';
-import { fixes } from './notes';
+import { emptied, fixes } from './notes';
 
-/** What is wrong with the corrections, by field: the form's rules first, then what the server refused. */
+/** As the server says it. */
+const noEmptying = 'cannot be emptied by a correction; reject it instead';
+
+/** What is wrong with the corrections, by field: what is no correction, the form's rules, then what the server refused. */
 export function useFixProblems(form: Form, work: Work, answers: Values, refusal: unknown): ReadonlyMap<string, string> {
   return useMemo(() => {
     const out = new Map<string, string>();
     const fixed = fixes(answers, work.reviewed);
     if (Object.keys(fixed).length === 0) return out;
+    const say = (field: string, message: string) => {
+      if (!out.has(field)) out.set(field, problemText({ field, message }));
+    };
+    for (const name of emptied(fixed, work.reviewed)) say(name, noEmptying);
     const inputs = new Map(form.fields.map((f) => [f.name, f.input]));
     const submitted: Values = {};
     for (const r of work.reviewed) {
@@ -17,12 +24,10 @@ export function useFixProblems(form: Form, work: Work, answers: Values, refusal:
     }
     const checked = form.checkSubmission({ ...submitted, ...fixed }, work.values);
     // What the contributor left as it was is not the reviewer's to mend.
-    for (const p of checked.problems ?? []) if (Object.hasOwn(fixed, p.field)) out.set(p.field, problemText(p));
+    for (const p of checked.problems ?? []) if (Object.hasOwn(fixed, p.field)) say(p.field, p.message);
     if (refusal) {
       for (const p of asAPIError(refusal).problems) {
-        if (p.field && Object.hasOwn(fixed, p.field) && !out.has(p.field)) {
-          out.set(p.field, problemText({ field: p.field, message: p.message }));
-        }
+        if (p.field && Object.hasOwn(fixed, p.field)) say(p.field, p.message);
       }
     }
     return out;

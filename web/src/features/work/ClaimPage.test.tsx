@@ -1,4 +1,4 @@
-import { cleanup, screen, waitFor } from '@testing-library/react';
+import { cleanup, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { consoleAPI, sampleWork, showClaim } from '@/testing/claimPage';
@@ -24,7 +24,7 @@ function server() {
 }
 
 const answer = () => screen.findByLabelText<HTMLInputElement>(/Answer/);
-const saved = () => waitFor(() => screen.getByText('Saved'), { timeout: 3000 });
+const saved = () => screen.findByText('Saved');
 
 test('coming back to a claim shows what was saved there, also before the server answers again', async () => {
   const routes = server();
