@@ -2,6 +2,7 @@ import { renderHook } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import type { Work } from '@/api';
 import { type Field, Form, type Values } from '@/fields/rules';
+import { unparsed } from '@/fields/unparsed';
 import { sampleReview } from '@/testing/claimPage';
 import { useFixProblems } from './useFixProblems';
 
@@ -16,4 +17,11 @@ test('an answer that a correction empties is told before it is sent', () => {
   expect(said({ answer: null })).toEqual({ answer: 'Cannot be emptied by a correction; reject it instead.' });
   expect(said({ answer: '42' })).toEqual({});
   expect(said({})).toEqual({});
+});
+
+test('what is no JSON yet is no correction', () => {
+  const review = sampleReview();
+  const fields = [{ name: 'answer', title: 'Answer', type: 'json', input: 'contributor' }] as unknown as Work['fields'];
+  expect(said({ answer: unparsed('{"a":') }, { ...review, fields })).toEqual({ answer: 'This is not valid JSON.' });
+  expect(said({ answer: { a: 1 } }, { ...review, fields })).toEqual({});
 });

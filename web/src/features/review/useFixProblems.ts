@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { asAPIError, type Work } from '@/api';
 import { problemText } from '@/fields/problemText';
 import type { Form, Values } from '@/fields/rules';
+import { unparsedText } from '@/fields/unparsed';
 import { emptied, fixes } from './notes';
 
 /** As the server says it. */
@@ -17,6 +18,9 @@ export function useFixProblems(form: Form, work: Work, answers: Values, refusal:
       if (!out.has(field)) out.set(field, problemText({ field, message }));
     };
     for (const name of emptied(fixed, work.reviewed)) say(name, noEmptying);
+    for (const [name, v] of Object.entries(fixed)) {
+      if (unparsedText(v) !== undefined) say(name, 'This is not valid JSON');
+    }
     const inputs = new Map(form.fields.map((f) => [f.name, f.input]));
     const submitted: Values = {};
     for (const r of work.reviewed) {
