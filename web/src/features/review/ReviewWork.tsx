@@ -71,7 +71,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
       if (asAPIError(err).status === 409) void draft.flush().finally(() => lease.extend().catch(() => {}));
     },
   });
-  const release = useReleaseReview(work, draft.finish);
+  const release = useReleaseReview(work, draft.giveBack);
   const back = useBackToQueue(work);
 
   const fields = work.fields as unknown as FormField[];
@@ -133,7 +133,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
           <DoneElsewhereNote
             draft={draft}
             onLeave={() => {
-              draft.finish();
+              draft.giveBack();
               back();
             }}
           />

@@ -48,7 +48,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   const [releasing, setReleasing] = useState<{ skip: boolean } | null>(null);
   const reclaim = useClaimNode();
   const submit = useSubmit(work, draft.finish);
-  const release = useRelease(work, draft.finish);
+  const release = useRelease(work, draft.giveBack);
   const gone = draft.doneElsewhere || submit.isSuccess || release.isSuccess;
   const over = !gone && (lease.lost || draft.phase === 'over' || ended !== undefined);
   const locked = over || gone;
@@ -101,7 +101,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   };
   const onSkip = () => setReleasing({ skip: true });
   const leave = () => {
-    draft.finish();
+    draft.giveBack();
     void navigate({
       to: '/pipelines/$pipelineId/work',
       params: { pipelineId: String(work.pipeline_id) },

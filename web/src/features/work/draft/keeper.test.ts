@@ -218,3 +218,30 @@ test('flush saves without waiting; a stopped keeper saves nothing', async () => 
   await vi.advanceTimersByTimeAsync(60_000);
   expect(w.server.saves).toBe(1);
 });
+
+test('flush brings the newest there, also past a save of something older that is on its way', async () => {
+  const w = world();
+  const { save } = w.port;
+  w.port.save = async (values, revision) => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return save(values, revision);
+  };
+  const k = w.keeper();
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(850);
+  k.edit({ a: '12' });
+  const flushed = k.flush();
+  await vi.advanceTimersByTimeAsync(200);
+  await flushed;
+  expect(k.get().phase).toBe('saved');
+  expect(w.server.draft?.values).toEqual({ a: '12' });
+});
+
+test('flush ends when a save fails', async () => {
+  const w = world();
+  const k = w.keeper();
+  w.server.down = true;
+  k.edit({ a: '1' });
+  await k.flush();
+  expect(k.get().phase).toBe('offline');
+});

@@ -98,13 +98,14 @@ export class DraftKeeper {
     if (phase !== 'conflict' && phase !== 'over') this.later();
   }
 
-  /** Saves now what is not saved yet. */
+  /** Saves now what is not saved yet, also what is written meanwhile; gives up when a save fails. The phase tells. */
   async flush(): Promise<void> {
-    if (this.stopped || this.state.phase === 'saved' || this.state.phase === 'conflict' || this.state.phase === 'over')
-      return;
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    await this.run();
+    do {
+      if (this.stopped || ['saved', 'conflict', 'over'].includes(this.state.phase)) return;
+      clearTimeout(this.timer);
+      this.timer = undefined;
+      await this.run(); // which may be a save of before the last change: then it is dirty again
+    } while (this.state.phase === 'dirty');
   }
 
   /** Decides a conflict: what stands here, or what was saved elsewhere. */

@@ -12,8 +12,10 @@ export interface Draft extends DraftState {
   set: (name: string, value: unknown) => void;
   flush: () => Promise<void>;
   resolve: (choice: 'mine' | 'theirs') => Promise<void>;
-  /** It was handed in or given back: forget it, here and in other tabs. */
+  /** It was handed in: forget it, here and in other tabs. */
   finish: () => void;
+  /** It was given back, or another tab was done with it: here stays what the server does not have. */
+  giveBack: () => void;
   played: ReadonlySet<string>;
   setPlayed: (name: string) => void;
   /** Open in another tab of this browser, too. */
@@ -114,6 +116,11 @@ export function useDraft(work: Work, user: number): Draft {
     mirror.remove(place);
     tabs.done();
   }, [keeper, place, tabs.done]);
+  const giveBack = useCallback(() => {
+    keeper.stop();
+    if (keeper.get().phase === 'saved') mirror.remove(place);
+    tabs.done();
+  }, [keeper, place, tabs.done]);
   const flush = useCallback(() => keeper.flush(), [keeper]);
   const resolve = useCallback((choice: 'mine' | 'theirs') => keeper.resolve(choice), [keeper]);
   return {
@@ -122,6 +129,7 @@ export function useDraft(work: Work, user: number): Draft {
     flush,
     resolve,
     finish,
+    giveBack,
     played,
     setPlayed: markPlayed,
     otherTab: tabs.others,

@@ -1,0 +1,55 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { act, cleanup, renderHook, waitFor } from '@testing-library/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Work } from '@/api';
+import { consoleAPI, Refused, sampleWork } from '@/testing/claimPage';
+import { mirror } from './mirror';
+import { useDraft } from './useDraft';
+
+beforeEach(() => localStorage.clear());
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const user = 1;
+const place = { user, task: 12, node: 'solve' };
+
+function start(work: Work = sampleWork()) {
+  const client = new QueryClient();
+  const wrapper = ({ children }: { children: React.ReactNode }) => (
+    <QueryClientProvider client={client}>{children}</QueryClientProvider>
+  );
+  return renderHook(() => useDraft(work, user), { wrapper }).result;
+}
+
+const saves = () =>
+  consoleAPI({ 'PUT /claims/c1/draft': (sent) => ({ revision: (sent as { revision: number }).revision + 1 }) });
+
+test('what is given back and never reached the server stays in this browser', async () => {
+  const routes = saves();
+  routes['PUT /claims/c1/draft'] = () => {
+    throw new Refused(0);
+  };
+  const draft = start();
+  act(() => draft.current.set('answer', '42'));
+  await act(() => draft.current.flush());
+  expect(draft.current.phase).toBe('offline');
+  act(() => draft.current.giveBack());
+  expect(mirror.read(place)?.values).toEqual({ answer: '42' });
+});
+
+test('what is given back saved, or handed in, is forgotten here', async () => {
+  saves();
+  const draft = start();
+  act(() => draft.current.set('answer', '42'));
+  await act(() => draft.current.flush());
+  act(() => draft.current.giveBack());
+  expect(mirror.read(place)).toBeUndefined();
+
+  const other = start();
+  act(() => other.current.set('answer', '43'));
+  expect(mirror.read(place)?.values).toEqual({ answer: '43' });
+  act(() => other.current.finish());
+  await waitFor(() => expect(mirror.read(place)).toBeUndefined());
+});
