@@ -245,3 +245,48 @@ test('flush ends when a save fails', async () => {
   await k.flush();
   expect(k.get().phase).toBe('offline');
 });
+
+test('a save whose answer got lost is no save of somebody else', async () => {
+  const w = world({ values: { a: '0' }, revision: 3 });
+  const k = w.keeper();
+  const { save } = w.port;
+  w.port.save = async (values, revision) => {
+    await save(values, revision);
+    throw offline();
+  };
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(w.server.draft).toEqual({ values: { a: '1' }, revision: 4 });
+  expect(k.get().phase).toBe('offline');
+  w.port.save = save;
+  k.edit({ a: '12' });
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(k.get()).toMatchObject({ phase: 'saved', values: { a: '12' } });
+  expect(w.server.draft).toEqual({ values: { a: '12' }, revision: 5 });
+});
+
+test('after a lost answer, what somebody else saved is still a conflict', async () => {
+  const w = world({ values: { a: '0' }, revision: 3 });
+  const k = w.keeper();
+  w.server.down = true;
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(800);
+  w.server.down = false;
+  w.server.draft = { values: { a: 'other' }, revision: 4 };
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(k.get()).toMatchObject({ phase: 'conflict', theirs: { values: { a: 'other' } } });
+});
+
+test('who goes on writing does not put off the next try', async () => {
+  const w = world();
+  const k = w.keeper();
+  w.server.down = true;
+  k.edit({ a: '' });
+  await vi.advanceTimersByTimeAsync(800 + 1000 + 2000); // the next try is in 4 s
+  w.server.down = false;
+  for (let i = 0; i < 9; i++) {
+    k.edit({ a: 'x'.repeat(i) });
+    await vi.advanceTimersByTimeAsync(500);
+  }
+  expect(w.server.saves).toBe(1);
+});

@@ -48,6 +48,8 @@ const pause = 800;
 const patience = 5_000;
 /** Tries while offline: after 1, 2, 4 … seconds, at most every 30. */
 const retryMost = 30_000;
+/** As many saves without an answer are remembered. */
+const unansweredMost = 20;
 
 /** Keeps one draft: every change here at once, on the server soon, never over what somebody else saved. */
 export class DraftKeeper {
@@ -56,6 +58,8 @@ export class DraftKeeper {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private dirtySince = 0;
   private failures = 0;
+  /** Saves without an answer: the server may have done one of them. */
+  private unanswered: Values[] = [];
   private running: Promise<void> | undefined;
   private stopped = false;
   private readonly listeners = new Set<() => void>();
@@ -102,8 +106,7 @@ export class DraftKeeper {
   async flush(): Promise<void> {
     do {
       if (this.stopped || ['saved', 'conflict', 'over'].includes(this.state.phase)) return;
-      clearTimeout(this.timer);
-      this.timer = undefined;
+      this.cancel();
       await this.run(); // which may be a save of before the last change: then it is dirty again
     } while (this.state.phase === 'dirty');
   }
@@ -135,7 +138,7 @@ export class DraftKeeper {
   /** Was handed in or given back: nothing is saved any more. */
   stop() {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.cancel();
   }
 
   private set(change: Partial<DraftState>) {
@@ -148,9 +151,26 @@ export class DraftKeeper {
     if (this.dirtySince === 0) this.dirtySince = now;
     if (this.state.phase !== 'saving') this.set({ phase: this.failures > 0 ? 'offline' : 'dirty', message: undefined });
     if (this.running) return; // it looks again when it is done
-    const wait = this.failures > 0 ? this.backoff() : Math.min(pause, this.dirtySince + patience - now);
+    if (this.failures > 0) this.retry();
+    else this.wait(Math.max(0, Math.min(pause, this.dirtySince + patience - now)));
+  }
+
+  /** A change does not put off a try that is due already: who goes on writing would never be saved. */
+  private retry() {
+    if (this.timer === undefined) this.wait(this.backoff());
+  }
+
+  private wait(ms: number) {
+    this.cancel();
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.run();
+    }, ms);
+  }
+
+  private cancel() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.run(), Math.max(0, wait));
+    this.timer = undefined;
   }
 
   private backoff(): number {
@@ -173,10 +193,12 @@ export class DraftKeeper {
     try {
       this.revision = await this.port.save(values, this.revision);
     } catch (err) {
+      if (asAPIError(err).transient) this.unanswered = [...this.unanswered, values].slice(-unansweredMost);
       await this.failed(err);
       return;
     }
     this.failures = 0;
+    this.unanswered = [];
     if (this.stopped) return;
     this.port.saved?.(this.revision);
     const done = this.state.values === values;
@@ -190,8 +212,7 @@ export class DraftKeeper {
     if (err.transient) {
       this.failures++;
       this.set({ phase: 'offline' });
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => void this.run(), this.backoff());
+      this.retry();
     } else if (err.status === 409) {
       await this.reload();
     } else {
@@ -213,8 +234,17 @@ export class DraftKeeper {
     const theirs = stored ?? { values: {}, revision: 0 };
     if (equal(theirs.values, this.state.values)) {
       this.revision = theirs.revision;
+      this.failures = 0;
+      this.unanswered = [];
       this.port.keep(undefined, this.revision);
       this.set({ phase: 'saved', savedAt: Date.now() });
+    } else if (this.unanswered.some((values) => equal(values, theirs.values))) {
+      // Nobody else saved: it was this page, whose answer got lost. What is written since goes on top.
+      this.revision = theirs.revision;
+      this.failures = 0;
+      this.unanswered = [];
+      this.port.keep(this.state.values, this.revision);
+      this.set({ phase: 'dirty' });
     } else {
       this.set({ phase: 'conflict', theirs });
     }

@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act, cleanup, renderHook, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Work } from '@/api';
+import { reachable, type Work } from '@/api';
 import { consoleAPI, Refused, sampleWork } from '@/testing/claimPage';
 import { mirror } from './mirror';
 import { useDraft } from './useDraft';
@@ -52,4 +52,18 @@ test('what is given back saved, or handed in, is forgotten here', async () => {
   expect(mirror.read(place)?.values).toEqual({ answer: '43' });
   act(() => other.current.finish());
   await waitFor(() => expect(mirror.read(place)).toBeUndefined());
+});
+
+test('what waits goes out with the first answer of the server to anything', async () => {
+  const routes = saves();
+  const { 'PUT /claims/c1/draft': save } = routes;
+  routes['PUT /claims/c1/draft'] = () => {
+    throw new Refused(0);
+  };
+  const draft = start();
+  act(() => draft.current.set('answer', '42'));
+  for (let i = 0; i < 4; i++) await act(() => draft.current.flush()); // the next try by itself is in 8 s
+  routes['PUT /claims/c1/draft'] = save as never;
+  act(() => reachable.set(true));
+  await waitFor(() => expect(draft.current.phase).toBe('saved'), { timeout: 4000 });
 });

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import { body, getClaim, saveDraft, type Work } from '@/api';
+import { body, getClaim, reachable, saveDraft, type Work } from '@/api';
 import type { Values } from '@/fields/rules';
 import { workQuery } from '../queries';
 import { DraftKeeper, type DraftState, type Port, type Stored } from './keeper';
@@ -85,10 +85,11 @@ export function useDraft(work: Work, user: number): Draft {
     mirror.sweep(Date.now());
     const flush = () => void keeper.flush();
     const hidden = () => document.visibilityState === 'hidden' && flush();
-    window.addEventListener('online', flush);
+    // Any answer of the server will do: what the browser calls online says nothing about it.
+    const unsubscribe = reachable.subscribe(() => reachable.get() && flush());
     document.addEventListener('visibilitychange', hidden);
     return () => {
-      window.removeEventListener('online', flush);
+      unsubscribe();
       document.removeEventListener('visibilitychange', hidden);
       flush(); // the page is left; what is unsaved stays in this browser as well
     };
