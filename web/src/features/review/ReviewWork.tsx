@@ -1,7 +1,7 @@
 import { SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { asAPIError, body, reviewClaim, type Work } from '@/api';
+import { asAPIError, body, type ReviewRequest, reviewClaim, type Work } from '@/api';
 import { useMe } from '@/features/session/me';
 import { ConflictNote, DoneElsewhereNote, LostNote, OtherTabNote } from '@/features/work/DraftNotes';
 import { DraftChip } from '@/features/work/draft/DraftChip';
@@ -10,9 +10,11 @@ import { Instructions } from '@/features/work/Instructions';
 import { useLease } from '@/features/work/lease/useLease';
 import { ReleaseDialog } from '@/features/work/ReleaseDialog';
 import { useSubmitAndNext } from '@/features/work/SubmitBar';
+import { UnansweredNote } from '@/features/work/UnansweredNote';
 import { useInstructions } from '@/features/work/useInstructions';
 import { useClaimNode } from '@/features/work/useReclaim';
 import { useHandedIn, useTellFailed } from '@/features/work/useSubmit';
+import { useUnanswered } from '@/features/work/useUnanswered';
 import { WorkHeader } from '@/features/work/WorkHeader';
 import { FormAroundProvider } from '@/fields/FormContext';
 import { FormView, useForm } from '@/fields/FormView';
@@ -54,14 +56,8 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
     forget();
   };
   const give = useMutation({
-    mutationFn: (verdict: Verdict) =>
-      body(
-        reviewClaim({
-          path: { claim_id: work.claim_id },
-          body: request(verdict, notes, draft.values, work.reviewed),
-          query: next ? { next } : undefined,
-        }),
-      ),
+    mutationFn: ({ verdict, next }: { verdict: ReviewRequest; next: boolean }) =>
+      body(reviewClaim({ path: { claim_id: work.claim_id }, body: verdict, query: next ? { next } : undefined })),
     onSuccess: (answer) => {
       done();
       handedIn(work, answer);
@@ -92,14 +88,20 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   const problems = useFixProblems(form, work, draft.values, give.error);
 
   const gone = draft.doneElsewhere || give.isSuccess || release.isSuccess;
-  const over = !gone && (lease.lost || draft.phase === 'over' || ended !== undefined);
-  const locked = over || gone || give.isPending;
+  const lost = lease.lost || draft.phase === 'over' || ended !== undefined;
+  const unanswered = useUnanswered(give, lost, give.mutate);
+  // A claim that its own verdict ended is not lost.
+  const over = !gone && !give.isPending && !unanswered.open && lost;
+  const locked = over || gone || give.isPending || unanswered.open;
+  const hand = (verdict: Verdict) =>
+    give.mutate({ verdict: request(verdict, notes, draft.values, work.reviewed), next });
+  const refusal = give.error && asAPIError(give.error);
   const blocked = locked || draft.phase === 'conflict';
   const accept = () => {
     if (blocked) return;
     const first = [...problems.keys()][0];
     if (first) document.getElementById(`review-${first}`)?.scrollIntoView({ block: 'center' });
-    else give.mutate('approve');
+    else hand('approve');
   };
   const startFix = (name: string) => {
     if (!blocked && !Object.hasOwn(draft.values, name)) draft.set(name, submitted[name] ?? null);
@@ -128,6 +130,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
           instructions={instructions}
           onRelease={(skip) => setReleasing({ skip })}
           over={over}
+          urgent={<UnansweredNote sent={unanswered} />}
         />
         <Stack gap="md" className={classes.body}>
           <DoneElsewhereNote
@@ -219,11 +222,11 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
               </Stack>
             </section>
           </SimpleGrid>
-          {give.isError && !asking && problems.size === 0 && !over && (
+          {refusal && !asking && !unanswered.open && problems.size === 0 && (!over || refusal.status === 409) && (
             <ErrorNote
-              error={give.error}
+              error={refusal}
               doing="hand in the review"
-              retry={asAPIError(give.error).transient ? accept : undefined}
+              retry={refusal.transient ? unanswered.repeat : undefined}
             />
           )}
         </Stack>
@@ -240,7 +243,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
             ask={setAsking}
           />
         )}
-        {asking && (
+        {asking && !unanswered.open && (
           <VerdictDialog
             verdict={asking}
             notes={notes}
@@ -250,7 +253,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
             dropped={Object.keys(fixed).length}
             busy={give.isPending}
             error={give.error}
-            give={() => give.mutate(asking)}
+            give={() => hand(asking)}
             close={() => setAsking(undefined)}
           />
         )}

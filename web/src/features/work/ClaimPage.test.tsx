@@ -1,7 +1,7 @@
 import { cleanup, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { consoleAPI, sampleWork, showClaim } from '@/testing/claimPage';
+import { consoleAPI, Refused, sampleWork, showClaim } from '@/testing/claimPage';
 
 beforeEach(() => localStorage.clear());
 afterEach(() => {
@@ -54,4 +54,16 @@ test('what was saved elsewhere since is shown, not what this page saw last', asy
   );
   await userEvent.click(screen.getByText('Go on'));
   expect((await answer()).value).toBe('there');
+});
+
+test('a claim that was handed in says so, not that it is lost', async () => {
+  consoleAPI({
+    'GET /claims/c1': () => {
+      throw new Refused(409, 'your claim is over');
+    },
+    'GET /history/c1': () => ({ ...sampleWork(), outcome: 'waiting', at: new Date().toISOString() }),
+  });
+  showClaim();
+  expect(await screen.findByText('This task is submitted')).toBeDefined();
+  expect(screen.getByText('See what you submitted').closest('a')?.getAttribute('href')).toBe('/history/c1');
 });

@@ -5,11 +5,12 @@ import { lazy, Suspense, useEffect } from 'react';
 import { asAPIError, type Work } from '@/api';
 import { useMe } from '@/features/session/me';
 import { chunk } from '@/lib/chunk';
+import { Ago } from '@/ui/Ago';
 import { EmptyState } from '@/ui/EmptyState';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { Page } from '@/ui/Page';
 import { mirror } from './draft/mirror';
-import { workQuery } from './queries';
+import { submissionQuery, workQuery } from './queries';
 import { SubtaskWork } from './SubtaskWork';
 import { useClaimNode } from './useReclaim';
 
@@ -69,8 +70,29 @@ function Loading() {
   );
 }
 
-/** A link to a claim that is over, as after coming back late: the draft is still here. */
+/** A link to a claim that is over: it was handed in, perhaps by a submit whose answer got lost, or it ran out. */
 function Over({ claimId, message }: { claimId: string; message: string }) {
+  const { data: done, isPending } = useQuery({ ...submissionQuery(claimId), refetchInterval: false });
+  if (isPending) return <Loading />;
+  if (!done || done.outcome === 'undone') return <NoLonger claimId={claimId} message={message} />;
+  return (
+    <Page title="Task">
+      <EmptyState
+        title={done.kind === 'review' ? 'This review is submitted' : 'This task is submitted'}
+        action={
+          <Button component={Link} to={`/history/${claimId}`}>
+            See what you submitted
+          </Button>
+        }
+      >
+        You handed in {done.title || done.node} of task {done.task_id} <Ago at={done.at} />.
+      </EmptyState>
+    </Page>
+  );
+}
+
+/** As after coming back late: the draft is still here. */
+function NoLonger({ claimId, message }: { claimId: string; message: string }) {
   const { me } = useMe();
   const kept = mirror.find(me.id, claimId);
   const claim = useClaimNode();

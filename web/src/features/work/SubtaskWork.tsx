@@ -20,10 +20,12 @@ import { ReleaseDialog } from './ReleaseDialog';
 import { RemarkNote, ReturnedNote } from './Returned';
 import { lastAttempt, remarksOf } from './returned';
 import { SubmitBar, useSubmitAndNext } from './SubmitBar';
+import { UnansweredNote } from './UnansweredNote';
 import { uploaderOf } from './upload';
 import { useInstructions } from './useInstructions';
 import { useClaimNode } from './useReclaim';
-import { useSubmit } from './useSubmit';
+import { type HandIn, useSubmit } from './useSubmit';
+import { useUnanswered } from './useUnanswered';
 import { WorkHeader } from './WorkHeader';
 import classes from './work.module.css';
 
@@ -50,8 +52,21 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   const submit = useSubmit(work, draft.finish);
   const release = useRelease(work, draft.giveBack);
   const gone = draft.doneElsewhere || submit.isSuccess || release.isSuccess;
-  const over = !gone && (lease.lost || draft.phase === 'over' || ended !== undefined);
-  const locked = over || gone;
+  const lost = lease.lost || draft.phase === 'over' || ended !== undefined;
+  const send = (what: HandIn) =>
+    submit.mutate(what, {
+      onError: (err) => {
+        const { status, problems: said } = asAPIError(err);
+        const byField = said.map((p) => ({ field: p.field ?? '', path: p.path || undefined, message: p.message }));
+        setRefused(byField);
+        if (byField.length > 0) requestAnimationFrame(() => focusProblem(byField));
+        if (status === 409) void draft.flush().finally(() => lease.extend().catch(() => {}));
+      },
+    });
+  const unanswered = useUnanswered(submit, lost, send);
+  // A claim that its own submission ended is not lost.
+  const over = !gone && !submit.isPending && !unanswered.open && lost;
+  const locked = over || gone || submit.isPending || unanswered.open;
 
   useEffect(() => () => pendingUploads.clear(), []);
   const uploader = useMemo(() => uploaderOf(work.claim_id), [work.claim_id]);
@@ -77,7 +92,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   );
 
   const onSubmit = () => {
-    if (locked || submit.isPending || draft.phase === 'conflict') return;
+    if (locked || draft.phase === 'conflict') return;
     setTried(true);
     setRefused([]);
     const found = checkAnswers(form, draft.values, work.values, hurdles);
@@ -86,18 +101,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
       requestAnimationFrame(() => focusProblem(wrong));
       return;
     }
-    submit.mutate(
-      { values: found.kept ?? {}, next },
-      {
-        onError: (err) => {
-          const { status, problems: said } = asAPIError(err);
-          const byField = said.map((p) => ({ field: p.field ?? '', path: p.path || undefined, message: p.message }));
-          setRefused(byField);
-          if (byField.length > 0) requestAnimationFrame(() => focusProblem(byField));
-          if (status === 409) void draft.flush().finally(() => lease.extend().catch(() => {}));
-        },
-      },
-    );
+    send({ values: found.kept ?? {}, next });
   };
   const onSkip = () => setReleasing({ skip: true });
   const leave = () => {
@@ -125,7 +129,11 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   const before = lastAttempt(work)?.values ?? {};
   const returned = work.iteration > 1 && (work.comments.length > 0 || work.earlier.length > 0);
   const submitError = submit.error && asAPIError(submit.error);
-  const shownError = submitError && (submitError.problems.length === 0 || submitError.status !== 422) && !over;
+  const shownError =
+    submitError &&
+    !unanswered.open &&
+    (submitError.problems.length === 0 || submitError.status !== 422) &&
+    (!over || submitError.status === 409);
   return (
     <UploaderProvider value={uploader}>
       <div className={classes.page} onKeyDownCapture={active} onPointerDownCapture={active}>
@@ -139,6 +147,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
           urgent={
             <>
               <DoneElsewhereNote draft={draft} onLeave={leave} />
+              <UnansweredNote sent={unanswered} />
               {over && (
                 <LostNote
                   message={draft.message ?? ended}
@@ -180,10 +189,10 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
             problems={problems}
             files={work.files}
             // While it is handed in, too: what is typed then would be in neither the submission nor the draft.
-            disabled={gone || submit.isPending}
+            disabled={gone || submit.isPending || unanswered.open}
             onPlayed={draft.setPlayed}
             played={draft.played}
-            keys={!gone && !submit.isPending}
+            keys={!gone && !submit.isPending && !unanswered.open}
             after={(field) => {
               const remark = returned ? remarks.get(field.name) : undefined;
               return (
@@ -200,7 +209,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
             onSubmit={onSubmit}
             onSkip={onSkip}
             busy={submit.isPending || submit.isSuccess}
-            disabled={draft.phase === 'conflict'}
+            disabled={draft.phase === 'conflict' || unanswered.open}
             problems={problems.length}
           />
         )}

@@ -64,7 +64,7 @@ export function useTellFailed() {
   };
 }
 
-interface Request {
+export interface HandIn {
   values: Values;
   next: boolean;
 }
@@ -73,7 +73,7 @@ export function useSubmit(work: Work, onDone: () => void) {
   const handedIn = useHandedIn();
   const tellFailed = useTellFailed();
   return useMutation({
-    mutationFn: ({ values, next }: Request) =>
+    mutationFn: ({ values, next }: HandIn) =>
       body(submitClaim({ path: { claim_id: work.claim_id }, body: { values }, query: next ? { next } : undefined })),
     onSuccess: (done) => {
       onDone();
