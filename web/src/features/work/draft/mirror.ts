@@ -11,6 +11,8 @@ export interface Place {
 export interface Kept {
   claimId: string;
   pipelineId: number;
+  /** The round of the node that it was written in. */
+  iteration?: number;
   /** What the server does not have yet; absent when it has everything. */
   values?: Values;
   /** The revision that the values were written on top of. */

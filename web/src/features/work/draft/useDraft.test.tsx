@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act, cleanup, renderHook, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { reachable, type Work } from '@/api';
-import { consoleAPI, Refused, sampleWork } from '@/testing/claimPage';
+import { consoleAPI, Refused, sampleReview, sampleWork } from '@/testing/claimPage';
 import { mirror } from './mirror';
 import { useDraft } from './useDraft';
 
@@ -66,4 +66,18 @@ test('what waits goes out with the first answer of the server to anything', asyn
   routes['PUT /claims/c1/draft'] = save as never;
   act(() => reachable.set(true));
   await waitFor(() => expect(draft.current.phase).toBe('saved'), { timeout: 4000 });
+});
+
+test('corrections of an earlier round are not put over the answers of this one', () => {
+  saves();
+  const at = { ...place, node: 'check' };
+  const kept = { claimId: 'c0', pipelineId: 3, revision: 0, values: { answer: '42' }, at: Date.now() };
+  mirror.write(at, { ...kept, iteration: 1 });
+  expect(start(sampleReview({ iteration: 2 })).current.values).toEqual({});
+  cleanup();
+  mirror.write(at, { ...kept, iteration: 2 });
+  expect(start(sampleReview({ iteration: 2 })).current.values).toEqual({ answer: '42' });
+  cleanup();
+  mirror.write(place, { ...kept, iteration: 1 });
+  expect(start(sampleWork({ iteration: 2 })).current.values).toEqual({ answer: '42' });
 });
