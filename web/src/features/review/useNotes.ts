@@ -23,6 +23,16 @@ export function useNotes(work: Work) {
   useEffect(() => {
     write(key, notes);
   }, [key, notes]);
+  useEffect(() => {
+    // Another tab of this browser has the same review open: both show the same comments.
+    const follow = (e: StorageEvent) => {
+      if (e.key !== key || e.storageArea !== localStorage) return;
+      const theirs = read(key) ?? noNotes;
+      setNotes((mine) => (said(mine) === said(theirs) ? mine : theirs));
+    };
+    window.addEventListener('storage', follow);
+    return () => window.removeEventListener('storage', follow);
+  }, [key]);
   const setField = useCallback((name: string, part: Partial<Note>) => {
     setNotes((n) => ({ ...n, fields: { ...n.fields, [name]: { text: '', ...n.fields[name], ...part } } }));
   }, []);
@@ -41,13 +51,26 @@ function read(key: string): Notes | null {
   }
 }
 
+/** Notes as text, to compare them. */
+function said(notes: Notes): string {
+  const fields = Object.entries(notes.fields).filter(([, n]) => n.text || n.verdict);
+  return JSON.stringify([notes.overall, fields.map(([name, n]) => [name, n.verdict ?? '', n.text]).sort()]);
+}
+
 function write(key: string, notes: Notes) {
-  const empty = !notes.overall && Object.values(notes.fields).every((n) => !n.text && !n.verdict);
-  if (empty) return remove(key);
+  const before = read(key) ?? noNotes;
+  if (said(before) === said(notes)) return; // else two tabs would tell each other the same for ever
+  if (said(notes) === said(noNotes)) return remove(key);
+  const text = JSON.stringify({ at: Date.now(), notes });
   try {
-    localStorage.setItem(key, JSON.stringify({ at: Date.now(), notes }));
+    localStorage.setItem(key, text);
   } catch {
-    prune(day); // full: what is old goes, this stays on the screen
+    try {
+      prune(day); // full: what is old goes
+      localStorage.setItem(key, text);
+    } catch {
+      // Still no room, or no storage: it stays on the screen.
+    }
   }
 }
 
