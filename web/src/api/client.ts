@@ -1,3 +1,4 @@
+import { heardTime } from './clock';
 import { APIError } from './errors';
 import { client } from './gen/client.gen';
 import { reachable } from './reachable';
@@ -30,7 +31,9 @@ export function forgetAnswers() {
 async function tagged(request: Request): Promise<Response> {
   const known = request.method === 'GET' ? tags.get(request.url) : undefined;
   if (known) request.headers.set('If-None-Match', known.tag);
+  const sent = Date.now();
   const response = await fetch(request);
+  heardTime(response.headers, sent, Date.now()); // of a 304, too, which has a Date of its own
   if (response.status === 304 && known) {
     return new Response(known.body, { status: 200, headers: { 'Content-Type': known.type } });
   }

@@ -1,6 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useEffect, useState } from 'react';
+import { serverNow } from '@/api';
 import { useHotkeys } from '@/lib/hotkeys';
 import { Hotkey } from '@/ui/Hotkey';
 
@@ -18,7 +19,7 @@ interface Undo {
 /** Offers to take the last submission back, as long as that is possible. The next one takes its place. */
 export function offerUndo(undo: Undo) {
   notifications.hide(id);
-  const left = Date.parse(undo.until) - Date.now();
+  const left = Date.parse(undo.until) - serverNow();
   if (left <= 0) return;
   notifications.show({
     id,
@@ -43,9 +44,9 @@ export function withdrawUndo() {
 }
 
 function UndoLine({ message, until, onUndo }: Undo) {
-  const [left, setLeft] = useState(() => Date.parse(until) - Date.now());
+  const [left, setLeft] = useState(() => Date.parse(until) - serverNow());
   useEffect(() => {
-    const timer = setInterval(() => setLeft(Date.parse(until) - Date.now()), 1000);
+    const timer = setInterval(() => setLeft(Date.parse(until) - serverNow()), 1000);
     return () => clearInterval(timer);
   }, [until]);
   useHotkeys([{ keys: 'mod+z', label: 'Undo the last submission', group: 'Work', run: onUndo, disabled: left <= 0 }]);

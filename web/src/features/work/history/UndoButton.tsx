@@ -1,15 +1,16 @@
 import { Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { serverNow } from '@/api';
 import { useUndo } from '../useUndo';
 
 /** Takes a submission back while that is still possible. */
 export function UndoButton({ claimId, until }: { claimId: string; until: string | null }) {
   const undo = useUndo();
-  const [left, setLeft] = useState(() => (until ? Date.parse(until) - Date.now() : 0));
+  const [left, setLeft] = useState(() => (until ? Date.parse(until) - serverNow() : 0));
   const [busy, setBusy] = useState(false);
   useEffect(() => {
     if (!until) return;
-    const timer = setInterval(() => setLeft(Date.parse(until) - Date.now()), 1000);
+    const timer = setInterval(() => setLeft(Date.parse(until) - serverNow()), 1000);
     return () => clearInterval(timer);
   }, [until]);
   if (!until || left <= 0) return null;

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { asAPIError, body, extendClaim } from '@/api';
+import { asAPIError, body, extendClaim, serverNow } from '@/api';
 import { type LeaseState, leaseState, shouldExtend } from './lease';
 
 export interface Lease extends LeaseState {
@@ -23,11 +23,11 @@ function fullLease(claimId: string, left: number): number {
   }
 }
 
-/** The lease of a claim: counts down, and goes on by itself while the person works. */
+/** The lease of a claim, by the server's clock: counts down, and goes on by itself while the person works. */
 export function useLease(claimId: string, expiresAt: string): Lease {
   const [ends, setEnds] = useState(() => Date.parse(expiresAt));
-  const [total, setTotal] = useState(() => fullLease(claimId, ends - Date.now()));
-  const [now, setNow] = useState(() => Date.now());
+  const [total, setTotal] = useState(() => fullLease(claimId, ends - serverNow()));
+  const [now, setNow] = useState(() => serverNow());
   const [lost, setLost] = useState(false);
   const triedAt = useRef(0);
 
@@ -35,19 +35,19 @@ export function useLease(claimId: string, expiresAt: string): Lease {
     (at: string) => {
       const end = Date.parse(at);
       setEnds(end);
-      setTotal(fullLease(claimId, end - Date.now()));
-      setNow(Date.now());
+      setTotal(fullLease(claimId, end - serverNow()));
+      setNow(serverNow());
     },
     [claimId],
   );
   useEffect(() => until(expiresAt), [expiresAt, until]);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
+    const timer = setInterval(() => setNow(serverNow()), 1000);
     return () => clearInterval(timer);
   }, []);
 
   const extend = useCallback(async () => {
-    triedAt.current = Date.now();
+    triedAt.current = serverNow();
     try {
       until((await body(extendClaim({ path: { claim_id: claimId } }))).lease_expires_at);
       setLost(false);
@@ -58,7 +58,7 @@ export function useLease(claimId: string, expiresAt: string): Lease {
     }
   }, [claimId, until]);
   const active = useCallback(() => {
-    if (!lost && shouldExtend(ends, total, Date.now(), triedAt.current)) extend().catch(() => {});
+    if (!lost && shouldExtend(ends, total, serverNow(), triedAt.current)) extend().catch(() => {});
   }, [ends, total, lost, extend]);
 
   return { ...leaseState(ends, total, now), extend, active, lost };
