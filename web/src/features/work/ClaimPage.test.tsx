@@ -2,6 +2,7 @@ import { cleanup, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { consoleAPI, Refused, sampleWork, showClaim } from '@/testing/claimPage';
+import { mirror } from './draft/mirror';
 
 beforeEach(() => localStorage.clear());
 afterEach(() => {
@@ -66,4 +67,24 @@ test('a claim that was handed in says so, not that it is lost', async () => {
   showClaim();
   expect(await screen.findByText('This task is submitted')).toBeDefined();
   expect(screen.getByText('See what you submitted').closest('a')?.getAttribute('href')).toBe('/history/c1');
+});
+
+test('a review that is over is claimed again as a review, and the queues are one click away', async () => {
+  const asked: unknown[] = [];
+  consoleAPI({
+    'GET /claims/c1': () => {
+      throw new Refused(409, 'your claim is over');
+    },
+    'POST /pipelines/3/claim': (body) => {
+      asked.push(body);
+      return null;
+    },
+  });
+  const kept = { claimId: 'c1', pipelineId: 3, revision: 0, kind: 'review', at: Date.now() } as const;
+  mirror.write({ user: 1, task: 12, node: 'check' }, kept);
+  showClaim();
+  expect(await screen.findByText('Go to the queues')).toBeDefined();
+  await userEvent.click(screen.getByText('Claim it again'));
+  await screen.findByText(/cannot be claimed now/);
+  expect(asked).toEqual([{ role: 'reviewer', task_id: 12, node: 'check' }]);
 });

@@ -1,4 +1,4 @@
-import { Button, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect } from 'react';
@@ -96,25 +96,25 @@ function NoLonger({ claimId, message }: { claimId: string; message: string }) {
   const { me } = useMe();
   const kept = mirror.find(me.id, claimId);
   const claim = useClaimNode();
+  const role = kept?.kind === 'review' ? 'reviewer' : 'contributor';
   return (
     <Page title="Task">
       <EmptyState
         title="This task is no longer yours"
         action={
-          kept ? (
-            <Button
-              loading={claim.isPending}
-              onClick={() =>
-                claim.mutate({ pipelineId: kept.pipelineId, taskId: kept.task, node: kept.node, role: 'contributor' })
-              }
-            >
-              Claim it again
-            </Button>
-          ) : (
-            <Button component={Link} to="/work">
+          <Group gap="xs" justify="center">
+            {kept && (
+              <Button
+                loading={claim.isPending}
+                onClick={() => claim.mutate({ pipelineId: kept.pipelineId, taskId: kept.task, node: kept.node, role })}
+              >
+                Claim it again
+              </Button>
+            )}
+            <Button component={Link} to="/work" variant={kept ? 'default' : 'filled'}>
               Go to the queues
             </Button>
-          )
+          </Group>
         }
       >
         <Text size="sm">

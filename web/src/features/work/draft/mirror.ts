@@ -11,6 +11,7 @@ export interface Place {
 export interface Kept {
   claimId: string;
   pipelineId: number;
+  kind?: 'subtask' | 'review';
   /** The round of the node that it was written in. */
   iteration?: number;
   /** What the server does not have yet; absent when it has everything. */

@@ -37,7 +37,7 @@ function storedOf(work: Pick<Work, 'draft'>): Stored | null {
 
 /** The draft of a claim; mount it anew (by key) for another claim. */
 export function useDraft(work: Work, user: number): Draft {
-  const { claim_id: claimId, task_id: task, node, pipeline_id: pipelineId, iteration } = work;
+  const { claim_id: claimId, task_id: task, node, pipeline_id: pipelineId, kind, iteration } = work;
   const place = useMemo<Place>(() => ({ user, task, node }), [user, task, node]);
   const [played, setPlayed] = useState<ReadonlySet<string>>(() => new Set(mirror.read(place)?.played));
   const [doneElsewhere, setDoneElsewhere] = useState(false);
@@ -48,7 +48,7 @@ export function useDraft(work: Work, user: number): Draft {
     const kept = mirror.read(place);
     const write = (change: Partial<Kept>) => {
       const old = mirror.read(place);
-      const now = { claimId, pipelineId, iteration, ...change, at: Date.now() };
+      const now = { claimId, pipelineId, kind, iteration, ...change, at: Date.now() };
       mirror.write(place, { revision: 0, played: old?.played, ...old, ...now });
     };
     let announce: (revision: number) => void = () => {};
@@ -65,7 +65,7 @@ export function useDraft(work: Work, user: number): Draft {
       saved: (revision) => announce(revision),
     };
     // Corrections are of the answers of their round; a contributor goes on from what they wrote in an earlier one.
-    const stale = work.kind === 'review' && kept?.iteration !== iteration;
+    const stale = kind === 'review' && kept?.iteration !== iteration;
     const had = !stale && kept?.values && { values: kept.values, revision: kept.revision };
     return {
       keeper: new DraftKeeper(port, storedOf(work), had || undefined, defaultsOf(work)),
