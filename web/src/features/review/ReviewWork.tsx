@@ -20,7 +20,7 @@ import { FormAroundProvider } from '@/fields/FormContext';
 import { FormView, useForm } from '@/fields/FormView';
 import type { Field as FormField } from '@/fields/rules';
 import { ErrorNote } from '@/ui/ErrorNote';
-import { emptied, fixes, request, type Verdict } from './notes';
+import { anything, emptied, fixes, request, type Verdict } from './notes';
 import { ReviewBar } from './ReviewBar';
 import { ReviewField } from './ReviewField';
 import classes from './ReviewWork.module.css';
@@ -126,7 +126,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
         <WorkHeader
           work={work}
           lease={lease}
-          chip={<DraftChip state={draft} />}
+          chip={<DraftChip state={draft} comments={anything(notes)} />}
           instructions={instructions}
           onRelease={(skip) => setReleasing({ skip })}
           over={over}

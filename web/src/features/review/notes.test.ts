@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Reviewed } from '@/api';
 import {
+  anything,
   emptied,
   fixes,
   missing,
@@ -95,4 +96,11 @@ test('notes come back from a review that was taken back, and from storage', () =
     fields: { b: { text: 't' } },
     overall: '',
   });
+});
+
+test('a verdict or a word is something said', () => {
+  expect(anything(noNotes)).toBe(false);
+  expect(anything(notes({ answer: { text: '' } }))).toBe(false);
+  expect(anything(notes({ answer: { verdict: 'ok', text: '' } }))).toBe(true);
+  expect(anything(notes({}, 'all'))).toBe(true);
 });

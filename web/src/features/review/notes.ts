@@ -18,6 +18,11 @@ export interface Notes {
 
 export const noNotes: Notes = { fields: {}, overall: '' };
 
+/** Whether anything is said. */
+export function anything(notes: Notes): boolean {
+  return Boolean(notes.overall) || Object.values(notes.fields).some((n) => n.text || n.verdict);
+}
+
 /** The notes of a review that was taken back, to go on from. */
 export function notesFrom(comments: readonly Comment[]): Notes {
   const out: Notes = { fields: {}, overall: '' };

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { Work } from '@/api';
 import { useMe } from '@/features/session/me';
-import { type Note, type Notes, noNotes, notesFrom, parseNotes } from './notes';
+import { anything, type Note, type Notes, noNotes, notesFrom, parseNotes } from './notes';
 
 const prefix = 'taskloom.review.';
 /** How long unsent notes stay in the browser, in milliseconds. */
@@ -60,7 +60,7 @@ function said(notes: Notes): string {
 function write(key: string, notes: Notes) {
   const before = read(key) ?? noNotes;
   if (said(before) === said(notes)) return; // else two tabs would tell each other the same for ever
-  if (said(notes) === said(noNotes)) return remove(key);
+  if (!anything(notes)) return remove(key);
   const text = JSON.stringify({ at: Date.now(), notes });
   try {
     localStorage.setItem(key, text);

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useReducer, useRef } from 'react';
 import { asAPIError, body, getPipeline, saveDefinition } from '@/api';
+import { beforeLeaving } from '@/features/session/unsent';
 import type { Layout } from '@/pipeline/definition';
 import type { Doc } from '@/pipeline/history';
 import { type Draft, savedOf } from '../queries';
@@ -92,6 +93,14 @@ export function useDraft(id: number, user: number, doc: Doc, first: Saved, polle
     const timer = setTimeout(() => void flush(), state.phase === 'offline' ? retry : pause);
     return () => clearTimeout(timer);
   }, [dirty, doc, state.phase, state.theirs, state.refused, flush]);
+
+  useEffect(
+    () =>
+      beforeLeaving(async () => {
+        if (await flush()) drop(user, id);
+      }),
+    [flush, user, id],
+  );
 
   useEffect(() => {
     const back = () => void flush();

@@ -25,16 +25,29 @@ const looks: Record<Phase, { icon: typeof IconRefresh; text: string; hint: strin
   refused: { icon: IconAlertTriangle, text: 'Not saved', hint: 'The server does not take the draft as it is.' },
 };
 
+/** A review's comments, which the server gets with the verdict only. */
+const commentsHere = {
+  icon: IconDeviceFloppy,
+  text: 'Comments are kept in this browser until you hand in',
+  hint: 'The server has your corrections. Your verdicts and comments at the fields go there with Accept or Reject.',
+};
+
 /** Where what was written is: on the server, on its way, or only here. */
-export function DraftChip({ state }: { state: DraftState }) {
+export function DraftChip({ state, comments = false }: { state: DraftState; comments?: boolean }) {
   const now = useNow();
-  const look = looks[state.phase];
-  const untouched = state.phase === 'saved' && state.savedAt === 0;
+  const here = comments && state.phase === 'saved';
+  const look = here ? commentsHere : looks[state.phase];
+  const untouched = state.phase === 'saved' && state.savedAt === 0 && !here;
   const seconds = (now - state.savedAt) / 1000;
   const since =
-    state.savedAt > 0 && state.phase === 'saved' && seconds > 60 ? ` ${Math.floor(seconds / 60)} min ago` : '';
+    state.savedAt > 0 && state.phase === 'saved' && !here && seconds > 60 ? ` ${Math.floor(seconds / 60)} min ago` : '';
   return (
-    <span className={classes.chip} data-phase={state.phase} title={state.message ?? look.hint}>
+    <span
+      className={classes.chip}
+      data-phase={state.phase}
+      data-long={here || undefined}
+      title={state.message ?? look.hint}
+    >
       <look.icon size={16} aria-hidden="true" />
       <Text span size="sm" role="status">
         {untouched ? 'Saves by itself' : look.text}

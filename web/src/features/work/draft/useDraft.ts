@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { body, getClaim, reachable, saveDraft, type Work } from '@/api';
+import { beforeLeaving } from '@/features/session/unsent';
 import type { Values } from '@/fields/rules';
 import { workQuery } from '../queries';
 import { DraftKeeper, type DraftState, type Port, type Stored } from './keeper';
@@ -91,8 +92,10 @@ export function useDraft(work: Work, user: number): Draft {
     // Any answer of the server will do: what the browser calls online says nothing about it.
     const unsubscribe = reachable.subscribe(() => reachable.get() && flush());
     document.addEventListener('visibilitychange', hidden);
+    const stays = beforeLeaving(() => keeper.flush());
     return () => {
       unsubscribe();
+      stays();
       document.removeEventListener('visibilitychange', hidden);
       flush(); // the page is left; what is unsaved stays in this browser as well
     };
