@@ -40,7 +40,7 @@ func (r *reconciler) run(ctx context.Context) {
 func (r *reconciler) rounds(ctx context.Context, round func(now time.Time)) {
 	every := time.NewTicker(r.every)
 	defer every.Stop()
-	for {
+	for ctx.Err() == nil { // a tick that came during a long round may be there with the end
 		select {
 		case <-ctx.Done():
 			return
