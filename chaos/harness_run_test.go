@@ -188,9 +188,9 @@ func freeAddr(t testing.TB) string {
 // prepare makes leases short, makes task ids tell apart from all others, and
 // puts in the switch that delivers outbox rows twice: while it is on, the first
 // delete of a row that was delivered only makes it due again within two seconds, so
-// that what comes the second time comes in another order. Its priority tells it then,
-// one that the product does not use and that stands in the same lane: among the starts,
-// which give way to people, it could wait for minutes. And kept counts are not mended,
+// that what comes the second time comes in another order. It keeps its priority, and so
+// its place among its like by when it is due: behind all starts that are newer it could
+// wait for as long as people work. And kept counts are not mended,
 // as they are every hour: in a long run kept-counts would find nothing, whatever broke
 // them. A schema of before them (CHAOS_OLD) has none to mend.
 func (r *Run) prepare() {
@@ -201,11 +201,12 @@ func (r *Run) prepare() {
 		INSERT INTO chaos_switches VALUES (false);
 		CREATE FUNCTION chaos_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.lease_seconds := %d; RETURN NEW; END $$;
 		CREATE TRIGGER chaos_lease BEFORE INSERT ON task_nodes FOR EACH ROW EXECUTE FUNCTION chaos_lease();
-		CREATE SEQUENCE chaos_doubles;
+		CREATE TABLE chaos_doubles (id bigint PRIMARY KEY);
 		CREATE FUNCTION chaos_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-			IF OLD.attempts = 0 OR OLD.priority IN (2, 3, 7, 11) OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
-			PERFORM nextval('chaos_doubles');
-			UPDATE outbox SET priority = CASE priority WHEN 4 THEN 3 ELSE priority + 2 END, next_attempt_at = now() + random() * interval '2 seconds', leased_until = NULL WHERE id = OLD.id;
+			IF OLD.attempts = 0 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
+			INSERT INTO chaos_doubles VALUES (OLD.id) ON CONFLICT DO NOTHING;
+			IF NOT FOUND THEN RETURN OLD; END IF;
+			UPDATE outbox SET next_attempt_at = now() + random() * interval '2 seconds', leased_until = NULL WHERE id = OLD.id;
 			RETURN NULL;
 		END $$;
 		CREATE TRIGGER chaos_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION chaos_twice();
