@@ -80,6 +80,7 @@ const noNoiseRounds = -1
 func (b *bench) compare(m *measure, floors, ours []float64) {
 	m.Part = b.part
 	m.Floor, m.Ours = spreadOf(floors), spreadOf(ours)
+	m.Floor.Values, m.Ours.Values = floors, ours
 	m.Ratio = m.cost(m.Ours, m.Floor)
 	if m.Noise == 0 {
 		var turns [2][]float64

@@ -11,6 +11,9 @@ type spread struct {
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	N      int     `json:"n"`
+	// Values are the samples in the order in which they were taken, of a
+	// comparison: whether every round says the same shows in nothing less.
+	Values []float64 `json:"values,omitempty"`
 }
 
 func spreadOf(samples []float64) spread {

@@ -16,6 +16,9 @@ import (
 // Races that the repository's bench runs already: it is run as it is, and what it
 // wrote becomes races of ours.
 
+// Their names, by which older results are known to come from there.
+const pollsName, ingestName = "polls", "ingest"
+
 // benchReport is what `go run ./bench` writes, as far as a race needs it.
 type benchReport struct {
 	Measures []benchMeasure `json:"measures"`
@@ -27,11 +30,34 @@ type benchReport struct {
 type benchMeasure struct {
 	Case           string         `json:"case"`
 	Unit           string         `json:"unit"`
-	Floor          spread         `json:"floor"`
-	Ours           spread         `json:"ours"`
+	Floor          benchSpread    `json:"floor"`
+	Ours           benchSpread    `json:"ours"`
 	Noise          float64        `json:"noise"`
 	FloorLatencies benchLatencies `json:"floor_latencies_ms"`
 	OursLatencies  benchLatencies `json:"ours_latencies_ms"`
+}
+
+// benchSpread has the values of every turn since bench tells them.
+type benchSpread struct {
+	spread
+
+	Values []float64 `json:"values"`
+}
+
+// turns is how many samples each side has that are told one by one.
+func (m *benchMeasure) turns() int {
+	if len(m.Ours.Values) != len(m.Floor.Values) {
+		return 0
+	}
+	return len(m.Ours.Values)
+}
+
+// told is what becomes the values of samples: the turns, or what is told of them.
+func (s benchSpread) told(turns int) []float64 {
+	if turns > 0 {
+		return s.Values
+	}
+	return []float64{s.Min, s.Median, s.Max}
 }
 
 // benchLatencies are percentiles in milliseconds.
@@ -107,14 +133,14 @@ type benchRace struct{ *raceResult }
 func newBenchRace(race, title string, rounds int, noiseOf string, sides ...info) benchRace {
 	r := &raceResult{Race: race, Title: title, Rounds: rounds, Told: true, Noise: map[string]float64{}, NoiseOf: noiseOf}
 	for _, side := range sides {
-		// As many samples as bench tells of: the least, the median, the most.
-		c := &contenderResult{info: side}
-		for range 3 {
-			c.Samples = append(c.Samples, &sample{Values: map[string]float64{}, Latencies: map[string]quantiles{}})
-		}
-		r.Contenders = append(r.Contenders, c)
+		// What bench tells once is in the first.
+		r.Contenders = append(r.Contenders, &contenderResult{info: side, Samples: []*sample{benchSample()}})
 	}
 	return benchRace{r}
+}
+
+func benchSample() *sample {
+	return &sample{Values: map[string]float64{}, Latencies: map[string]quantiles{}}
 }
 
 // figure adds one that is not there yet; what it says is its name.
@@ -135,10 +161,15 @@ func (r benchRace) figure(f figure) string {
 // compare adds what was sampled of the product, which is the first side, and of
 // another one.
 func (r benchRace) compare(f figure, other int, m *benchMeasure) {
+	f.Turns = m.turns()
 	name := r.figure(f)
-	for i, s := range map[int]spread{0: m.Ours, other: m.Floor} {
-		for k, v := range []float64{s.Min, s.Median, s.Max} {
-			r.Contenders[i].Samples[k].Values[name] = v
+	for i, s := range map[int]benchSpread{0: m.Ours, other: m.Floor} {
+		c := r.Contenders[i]
+		for k, v := range s.told(f.Turns) {
+			if k == len(c.Samples) {
+				c.Samples = append(c.Samples, benchSample())
+			}
+			c.Samples[k].Values[name] = v
 		}
 	}
 	r.Noise[name] = m.Noise

@@ -25,6 +25,9 @@ type figure struct {
 	// CPU says that the plot of CPU time is of this one: what is done in a CPU
 	// second, or what is used.
 	CPU bool `json:"cpu,omitempty"`
+	// Turns is, of a figure of bench, how many samples each side has, there and back;
+	// 0 where bench told the least, the median and the most of them only.
+	Turns int `json:"turns,omitempty"`
 }
 
 // ofCPU says that the figure is of CPU seconds, or of what is done in one.

@@ -34,7 +34,7 @@ func ingestResults(report *benchReport, version string, rounds int, shapes strin
 	for _, s := range ingestSides {
 		sides = append(sides, s.info)
 	}
-	r := newBenchRace("ingest", "archives of "+strings.ReplaceAll(shapes, ",", ", ")+", stored and deflated", rounds, sides[1].Name, sides...)
+	r := newBenchRace(ingestName, "archives of "+strings.ReplaceAll(shapes, ",", ", ")+", stored and deflated", rounds, sides[1].Name, sides...)
 	for i := range report.Measures {
 		m := &report.Measures[i]
 		for k, s := range ingestSides {

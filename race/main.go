@@ -36,8 +36,8 @@ func init() {
 		{"create", "5,000 items in one request, in an empty database and beside a million: River, pg-boss, COPY", createRace},
 		{"flow", "subtask and review, two human messages: bare Temporal, DBOS, Restate", flowRace},
 		{"chaos", "what is left of four queues while five faults come and go", chaosRace},
-		{"polls", "a list of 200 and a status against a floor server with the same SQL", pollsRace},
-		{"ingest", "ZIP ingestion against a bare copy and against the script that people write", ingestRace},
+		{pollsName, "a list of 200 and a status against a floor server with the same SQL", pollsRace},
+		{ingestName, "ZIP ingestion against a bare copy and against the script that people write", ingestRace},
 		{"labelstudio", "Label Studio on PostgreSQL behind gunicorn: import, next task, submit, ids of 50,000", labelStudioRace},
 	}
 }

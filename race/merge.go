@@ -45,7 +45,7 @@ func readAll(names []string) (*results, error) {
 				continue
 			}
 			if x.Told {
-				return nil, fmt.Errorf("%s: %q is in an earlier run, too: medians of what bench took cannot be put together, name one of them", name, x.Title)
+				return nil, fmt.Errorf("%s: %q is in an earlier run, too: what bench told cannot be put together, name one of them", name, x.Title)
 			}
 			all.Races[at].join(x)
 		}

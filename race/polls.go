@@ -36,11 +36,11 @@ const (
 // floor, and the product with entity tags beside itself without.
 func pollResults(report *benchReport, version string, rounds, tasks int) []*raceResult {
 	product := info{Name: ours, Version: version, Contract: contractOurs}
-	plain := newBenchRace("polls", fmt.Sprintf("a status and a list of 200 of %d", tasks), rounds, pollFloor,
+	plain := newBenchRace(pollsName, fmt.Sprintf("a status and a list of 200 of %d", tasks), rounds, pollFloor,
 		product, info{Name: pollFloor, Version: "chi and pgx, same SQL", Contract: "floor"})
 	with, without := product, product
 	with.Name, without.Name = ours+" with "+pollTags, ours+" without"
-	tags := newBenchRace("polls", fmt.Sprintf("polls of what has not changed, of %d", tasks), rounds, without.Name, with, without)
+	tags := newBenchRace(pollsName, fmt.Sprintf("polls of what has not changed, of %d", tasks), rounds, without.Name, with, without)
 	for i := range report.Measures {
 		m := &report.Measures[i]
 		if m.Unit == pollTotals {

@@ -35,8 +35,8 @@ type raceResult struct {
 	Curves []string `json:"curves,omitempty"`
 	// Runs are when its samples were taken, and on how busy a machine.
 	Runs []begun `json:"runs,omitempty"`
-	// Told says that the samples are the least, the median and the most of what bench
-	// measured, not what it measured.
+	// Told says that bench measured it: the values of a figure are as many turns as it
+	// says, or the least, the median and the most of them, or a single one.
 	Told bool `json:"told,omitempty"`
 	// Noise is, by figure, the ratio of one contender to itself; nothing when it
 	// was not measured.
@@ -128,6 +128,9 @@ func readResults(name string) (*results, error) {
 	var r results
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return nil, fmt.Errorf("read results %s: %w", name, err)
+	}
+	for _, x := range r.Races { // kept before races said it
+		x.Told = x.Told || x.Race == pollsName || x.Race == ingestName
 	}
 	return &r, nil
 }

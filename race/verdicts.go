@@ -22,9 +22,9 @@ func (r *raceResult) verdicts() (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s: %s, should be 0: **missed**.", f.Says, inUnit(s.Max, f.Unit)))
 		}
 		if f.Bound > 0 {
-			heard, parts := r.agreed(r.hear(f, us), r.parts(us, nil, f.Name), f.Bound, f.More)
+			heard, parts := r.agreed(r.hear(f, us), f, us, nil, f.Bound)
 			lines = append(lines, fmt.Sprintf("%s: %s, aim %s %s: %s%s.", f.Says, inUnit(s.Median, f.Unit), atMost(!f.More), inUnit(f.Bound, f.Unit),
-				r.verdict(met(s.Median, f.Bound, f.More), heard), told(parts, f.Unit)))
+				r.verdict(met(s.Median, f.Bound, f.More), heard), parts.told(f.Unit)))
 		}
 		them := r.find(f.Against)
 		if f.Aim == 0 || them == nil || them.Batch || them.spread(f.Name).N == 0 {
@@ -35,9 +35,9 @@ func (r *raceResult) verdicts() (lines []string) {
 		if heard == unheard { // a ratio needs it
 			heard = tooLoud
 		}
-		heard, parts := r.agreed(heard, r.parts(us, them, f.Name), f.Aim, f.More)
+		heard, parts := r.agreed(heard, f, us, them, f.Aim)
 		lines = append(lines, fmt.Sprintf("%s: %.2f of %s, aim %s %.2f: %s%s.", f.Says, x, f.Against, atMost(!f.More), f.Aim,
-			r.verdict(met(x, f.Aim, f.More), heard), told(parts, "")))
+			r.verdict(met(x, f.Aim, f.More), heard), parts.told("")))
 	}
 	return lines
 }
@@ -51,61 +51,98 @@ const (
 	unheard             // the race was quiet enough where it was heard; this figure has one value
 	disturbed           // a figure of CPU, and the machine worked for others meanwhile
 	divided             // the rounds say different things
+	unproved            // what the rounds say is not known, and their least and most leave it open
 )
 
 // parts are a figure of ours, or its ratio to theirs, in each round; where there was
-// one, there and back. Nothing where samples are no turns, or not as many.
-func (r *raceResult) parts(us, them *contenderResult, name string) (out []float64) {
-	ours := us.values(name)
-	n := r.Rounds
-	if n == 1 {
-		n = 2
+// one, there and back. Of what bench told without its turns they are the least and the
+// most that a round can have had.
+type parts struct {
+	values []float64
+	bounds bool
+}
+
+// parts of a figure; none where samples are no turns, or not as many.
+func (r *raceResult) parts(f figure, us, them *contenderResult) parts {
+	if r.Told && f.Turns == 0 {
+		return bounds(f, us, them)
 	}
-	if len(ours) != 2*r.Rounds { // A B B A
-		return nil
+	rounds := r.Rounds
+	if r.Told { // archives that take long have fewer than the race
+		rounds = f.Turns / 2
+	}
+	ours := us.values(f.Name)
+	if len(ours) == 0 || len(ours) != 2*rounds { // A B B A
+		return parts{}
 	}
 	var theirs []float64
 	if them != nil {
-		if theirs = them.values(name); len(theirs) != len(ours) {
-			return nil
+		if theirs = them.values(f.Name); len(theirs) != len(ours) {
+			return parts{}
 		}
 	}
-	size := len(ours) / n
+	var p parts
+	size := len(ours) / max(2, rounds)
 	for i := 0; i < len(ours); i += size {
 		v := median(ours[i : i+size])
 		if them != nil {
 			v = ratio(v, median(theirs[i:i+size]))
 		}
-		out = append(out, v)
+		p.values = append(p.values, v)
 	}
-	return out
+	return p
+}
+
+// bounds lets the extremes of both sides meet, of what has more than one value.
+func bounds(f figure, us, them *contenderResult) parts {
+	s := us.spread(f.Name)
+	if s.N < 2 {
+		return parts{}
+	}
+	least, most := s.Min, s.Max
+	if them != nil {
+		t := them.spread(f.Name)
+		least, most = ratio(s.Min, t.Max), ratio(s.Max, t.Min)
+	}
+	return parts{values: []float64{least, most}, bounds: true}
 }
 
 // agreed is what was heard, unless the parts fall on both sides of the aim: a median
-// on one of them, of a contender that varies, is chance. It returns the parts that
-// are to be told.
-func (r *raceResult) agreed(heard hearing, parts []float64, aim float64, more bool) (hearing, []float64) {
+// on one of them, of a contender that varies, is chance. Where there are none, nothing
+// says that they agree. It returns the parts that are to be told.
+func (r *raceResult) agreed(heard hearing, f figure, us, them *contenderResult, aim float64) (hearing, parts) {
+	p := r.parts(f, us, them)
 	if heard != quietEnough {
-		return heard, parts
+		return heard, p
 	}
-	for _, v := range parts {
-		if met(v, aim, more) != met(parts[0], aim, more) {
-			return divided, parts
+	if len(p.values) == 0 {
+		return unproved, p
+	}
+	for _, v := range p.values {
+		switch {
+		case met(v, aim, f.More) == met(p.values[0], aim, f.More):
+		case p.bounds:
+			return unproved, p
+		default:
+			return divided, p
 		}
 	}
-	return heard, parts
+	return heard, p
 }
 
 // told lists parts.
-func told(parts []float64, unit string) string {
-	if len(parts) == 0 {
+func (p parts) told(unit string) string {
+	if len(p.values) == 0 {
 		return ""
 	}
-	words := make([]string, len(parts))
-	for i, v := range parts {
+	words := make([]string, len(p.values))
+	for i, v := range p.values {
 		if words[i] = inUnit(v, unit); unit == "" {
 			words[i] = fmt.Sprintf("%.2f", v)
 		}
+	}
+	if p.bounds {
+		return " (each within " + strings.Join(words, " to ") + ")"
 	}
 	return " (" + strings.Join(words, ", ") + ")"
 }
@@ -152,6 +189,8 @@ func (r *raceResult) verdict(reached bool, heard hearing) string {
 		return "! not claimed, the machine did much for others meanwhile"
 	case heard == divided:
 		return "! not claimed, the rounds differ"
+	case heard == unproved:
+		return "! not claimed, what each round says is not known"
 	case heard == tooLoud:
 		return "! not claimed, the noise is above 5 % or was not measured"
 	case heard == unheard && reached:

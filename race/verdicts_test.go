@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What bench measured is claimed by the rule for all others: every round must say the
+// same. Where an older report has no turns, no round can have said anything else.
+func TestFiguresOfTheBenchAreClaimedRoundByRound(t *testing.T) {
+	t.Parallel()
+	const differ, unknown = "! not claimed, the rounds differ", "! not claimed, what each round says is not known"
+	for _, c := range []struct {
+		name        string
+		rounds      int
+		ours, floor string
+		want        string
+	}{
+		{"both turns within", 1, `"values": [4, 5]`, `"values": [2, 2]`, "2.25 of floor server, aim ≤ 3.00: met (2.00, 2.50)."},
+		{"both turns beyond", 1, `"values": [7, 8]`, `"values": [2, 2]`, "3.75 of floor server, aim ≤ 3.00: **missed** (3.50, 4.00)."},
+		{"there and back differ", 1, `"values": [4, 7]`, `"values": [2, 2]`, "2.75 of floor server, aim ≤ 3.00: " + differ + " (2.00, 3.50)."},
+		{
+			"turns are paired in their order, however far the extremes are", 1,
+			`"values": [4, 9], "min": 4, "median": 6.5, "max": 9`, `"values": [2, 4], "min": 2, "median": 3, "max": 4`,
+			"2.17 of floor server, aim ≤ 3.00: met (2.00, 2.25).",
+		},
+		{
+			"one of three rounds beyond", 3, `"values": [4, 4, 4, 4, 7, 7]`, `"values": [2, 2, 2, 2, 2, 2]`,
+			"2.00 of floor server, aim ≤ 3.00: " + differ + " (2.00, 2.00, 3.50).",
+		},
+		{
+			"a turn of a round beyond, and the round within", 2, `"values": [4, 7, 4, 4]`, `"values": [2, 2, 2, 2]`,
+			"2.00 of floor server, aim ≤ 3.00: met (2.75, 2.00).",
+		},
+		{"one round, where the race has three", 3, `"values": [4, 7]`, `"values": [2, 2]`, "2.75 of floor server, aim ≤ 3.00: " + differ + " (2.00, 3.50)."},
+		{"turns of one side only", 1, `"values": [4, 4], "min": 4, "median": 4, "max": 4`, `"min": 2, "median": 2, "max": 2`, "aim ≤ 3.00: met (each within 2.00 to 2.00)."},
+		{
+			"no turns, and no round can be beyond", 1, `"min": 4, "median": 4.5, "max": 5`, `"min": 2, "median": 2.25, "max": 2.5`,
+			"2.00 of floor server, aim ≤ 3.00: met (each within 1.60 to 2.50).",
+		},
+		{
+			"no turns, and one may be beyond", 1, `"min": 2.9, "median": 3.96, "max": 5.02`, `"min": 1.61, "median": 1.86, "max": 2.11`,
+			"2.13 of floor server, aim ≤ 3.00: " + unknown + " (each within 1.37 to 3.12).",
+		},
+		{
+			"no turns, and all are beyond", 1, `"min": 8, "median": 9, "max": 10`, `"min": 2, "median": 2.25, "max": 2.5`,
+			"4.00 of floor server, aim ≤ 3.00: **missed** (each within 3.20 to 5.00).",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var report benchReport
+			require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{"measures": [{"case": "p99 of a status at 100/s", "unit": "ms", "noise": 1.01,
+				"ours": {%s}, "floor": {%s}}]}`, c.ours, c.floor), &report))
+			lines := pollResults(&report, "1", c.rounds, 10)[0].verdicts()
+			require.Len(t, lines, 1)
+			require.Contains(t, lines[0], c.want)
+		})
+	}
+}
+
+// A race that was broken off between there and back has nothing that agrees.
+func TestWhatHasNotAllItsTurnsIsNotClaimed(t *testing.T) {
+	t.Parallel()
+	r := aRun().Races[0]
+	r.Contenders[0].Samples = r.Contenders[0].Samples[1:]
+	require.Equal(t, []string{"done per CPU second: 0.61 of pg-boss, aim ≥ 0.50: ! not claimed, what each round says is not known."}, r.verdicts())
+}
+
+func TestOldResultsOfTheBenchAreKnownByTheirName(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "old.json")
+	require.NoError(t, os.WriteFile(name, []byte(`{"races": [{"race": "polls"}, {"race": "ingest"}, {"race": "flow"}]}`), 0o600))
+	r, err := readResults(name)
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true, false}, []bool{r.Races[0].Told, r.Races[1].Told, r.Races[2].Told})
+}
