@@ -39,6 +39,8 @@ type chaosSystem interface {
 	send(ctx context.Context, n int64) (item int64, err error)
 	// effects is the query for the name and the count of effects of every item.
 	effects() string
+	// hands are those of the given items, which are not done, that a worker has begun.
+	hands(ctx context.Context, i int, open []int64) ([]int64, error)
 	workers() []*child
 	// startWorker starts the worker of an index.
 	startWorker(ctx context.Context, i int) error
@@ -79,10 +81,12 @@ type havoc struct {
 	unknown  int
 	orphans  map[int64]bool // items of a killed worker that nobody has done in time
 	killedAt time.Time
+	// held is how many items the killed worker had begun and not finished.
+	held int
 	// rescued is how long after that everything was done that was there then, or
 	// how long that was waited for.
 	rescued time.Duration
-	// left is how many of them were not done at the first look after that.
+	// left is how many of those were not done at the first look after that.
 	left int
 
 	progress []progress // by mu
@@ -182,6 +186,11 @@ func (h *havoc) keep(ctx context.Context) {
 
 // suffer causes a fault, heals it, and waits for the baseline.
 func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
+	if f.before != nil {
+		if err := f.before(ctx, h); err != nil {
+			return err
+		}
+	}
 	caused := time.Now()
 	heal, err := f.cause(ctx, h)
 	if err != nil {
@@ -232,10 +241,7 @@ func (h *havoc) suffer(ctx context.Context, f fault, baseline float64) error {
 	if err := watch.Wait(); err != nil {
 		return err
 	}
-	h.s.Values["rescue_s"] = h.rescued.Seconds()
-	h.s.Values["left_at_kill"] = float64(h.left)
-	h.s.Values["not_rescued"] = float64(len(h.orphans))
-	h.r.say("    %d items of the dead worker are left after %.0f s", len(h.orphans), h.rescued.Seconds())
+	h.tellRescue()
 	return nil
 }
 
@@ -268,43 +274,6 @@ func (h *havoc) load(ctx context.Context) {
 			}
 			h.acked[item] = time.Now()
 		})
-	}
-}
-
-// awaitOrphans waits until everything that was there when the worker died is
-// done, or for as long as that is worth, and notes how long after its death that
-// was.
-func (h *havoc) awaitOrphans(ctx context.Context) error {
-	for first := true; ; first = false {
-		done, err := h.done(ctx)
-		if err != nil {
-			return err
-		}
-		var left []int64
-		h.mu.Lock()
-		for n, at := range h.acked {
-			if at.Before(h.killedAt) && done[n] == 0 {
-				left = append(left, n)
-			}
-		}
-		if first { // what was there when it died, in its hands or not
-			h.left = len(left)
-		}
-		waited := time.Since(h.killedAt)
-		over := len(left) == 0 || waited > h.r.rescue
-		if over {
-			h.rescued = min(waited, h.r.rescue)
-			for _, n := range left {
-				h.orphans[n] = true
-			}
-		}
-		h.mu.Unlock()
-		if over {
-			return nil
-		}
-		if err := wait(ctx, 500*time.Millisecond); err != nil {
-			return err
-		}
 	}
 }
 
@@ -370,6 +339,7 @@ func chaosRace(ctx context.Context, r *room) error {
 		figures: append(figures,
 			figure{Name: "cpu_per_s", Says: "CPU seconds a second, over all", Unit: "CPU-s/s", CPU: true},
 			figure{Name: "rescue_s", Says: fmt.Sprintf("until the items of a killed worker were done, %s at most", r.rescue), Unit: "s", Bound: 30, Drawn: true},
+			figure{Name: "held_at_kill", Says: "items that it had begun and not finished when it was killed"},
 			figure{Name: "left_at_kill", Says: "items not done at the first look after the kill"},
 			figure{Name: "not_rescued", Says: "of them not done by then"},
 			figure{Name: "lost", Says: "of all others not done by the end", None: true},

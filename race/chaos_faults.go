@@ -18,12 +18,14 @@ type fault struct {
 	// momentary faults are over at once: recovery counts from their cause. The others
 	// last until they are healed.
 	momentary bool
+	// before is what is done for it while all is well; nothing when nil.
+	before func(ctx context.Context, h *havoc) error
 	// cause lasts until heal is called.
 	cause func(ctx context.Context, h *havoc) (heal func(ctx context.Context) error, err error)
 }
 
 var faults = []fault{
-	{name: faultKill, says: "a worker killed", cause: killWorker},
+	{name: faultKill, says: "a worker killed", before: stopWithWork, cause: killWorker},
 	{name: "restart", says: "Postgres crashed", momentary: true, cause: restartPostgres},
 	{name: "terminate", says: "backends terminated, 2/s", cause: terminateBackends},
 	{name: "idle", says: "idle connections", cause: openIdle},

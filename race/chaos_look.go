@@ -16,10 +16,15 @@ func (h *havoc) done(ctx context.Context) (map[int64]int64, error) {
 		return nil, err
 	}
 	defer conn.Close(ctx)
+	return h.doneBy(ctx, conn)
+}
+
+// doneBy is done for those who look often.
+func (h *havoc) doneBy(ctx context.Context, conn *pgx.Conn) (map[int64]int64, error) {
 	rows, _ := conn.Query(ctx, h.system.effects())
 	out := map[int64]int64{}
 	var n, count int64
-	_, err = pgx.ForEachRow(rows, []any{&n, &count}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&n, &count}, func() error {
 		out[n] = count
 		return nil
 	})

@@ -45,8 +45,12 @@ func (w *riverChaosWorker) Work(ctx context.Context, job *river.Job[riverChaosIt
 	return err
 }
 
-// riverWorkerMain works until it is told to stop.
-func riverWorkerMain() error {
+// riverWorkerMain works until it is told to stop. Its jobs are marked with the name
+// that it is given, and with a number: River wants no two lives of a worker under one.
+func riverWorkerMain(args []string) error {
+	if len(args) != 1 {
+		return errors.New("a worker needs a name")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	pool, err := newPool(ctx, os.Getenv("DATABASE_URL"))
@@ -57,6 +61,7 @@ func riverWorkerMain() error {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &riverChaosWorker{pool: pool})
 	c, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		ID:     fmt.Sprintf("%s-%d", args[0], time.Now().UnixNano()),
 		Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: chaosSlots}},
 	})
 	if err != nil {
@@ -94,7 +99,8 @@ func riverChaosContender() *chaosContender {
 				return c, err
 			}
 			for i := range 2 {
-				c.pair = append(c.pair, r.newChild("river-"+strconv.Itoa(i), self, append(os.Environ(), "DATABASE_URL="+q.db.url), riverWorkerCommand))
+				name := "river-" + strconv.Itoa(i)
+				c.pair = append(c.pair, r.newChild(name, self, append(os.Environ(), "DATABASE_URL="+q.db.url), riverWorkerCommand, name))
 			}
 			c.client, err = river.NewClient(riverpgxv5.New(q.pool), &river.Config{Logger: quiet})
 			return c, err
@@ -108,6 +114,14 @@ func (c *riverChaos) send(ctx context.Context, n int64) (int64, error) {
 }
 
 func (c *riverChaos) effects() string { return effectsQuery }
+
+// hands are in the table of jobs: the last of those who tried a job is who works on it.
+func (c *riverChaos) hands(ctx context.Context, i int, open []int64) ([]int64, error) {
+	rows, _ := c.pool.Query(ctx, `SELECT (args->>'n')::bigint FROM river_job
+		WHERE state = 'running' AND starts_with(attempted_by[array_upper(attempted_by, 1)], $1)`, c.pair[i].Name+"-")
+	all, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	return among(all, open), err
+}
 
 func (c *riverChaos) workers() []*child { return c.pair }
 
@@ -166,6 +180,15 @@ func (c *nodeChaos) send(ctx context.Context, n int64) (int64, error) {
 }
 
 func (c *nodeChaos) effects() string { return effectsQuery }
+
+// hands are told by the worker: pg-boss's table does not say who has a job.
+func (c *nodeChaos) hands(ctx context.Context, i int, open []int64) (all []int64, err error) {
+	c.mu.Lock()
+	d := c.drivers[i]
+	c.mu.Unlock()
+	err = d.do(ctx, "hands", nil, &all)
+	return among(all, open), err
+}
 
 func (c *nodeChaos) workers() []*child {
 	c.mu.Lock()

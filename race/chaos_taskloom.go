@@ -1,14 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/taskloom/taskloom/internal/measure/process"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
 )
 
 // taskloomChaos is the product: its workers are its own, and an item's effect
@@ -20,6 +26,7 @@ type taskloomChaos struct {
 	pair   []*child
 	ready  []string
 	free   chan int // people with nothing in their hands
+	runs   client.Client
 }
 
 // chaosPeople hand in at a time.
@@ -44,6 +51,9 @@ func taskloomChaosContender(o options) *chaosContender {
 			}
 			for i := range chaosPeople {
 				c.free <- i
+			}
+			if c.runs, err = dialTemporal(); err != nil {
+				return c, err
 			}
 			addr, err := process.FreeAddr(ctx)
 			if err != nil {
@@ -92,6 +102,70 @@ func (c *taskloomChaos) effects() string {
 	return `SELECT task_id, 1 FROM task_nodes WHERE key = 'check' AND status <> 'pending'`
 }
 
+// hands are the tasks whose run a worker is moving: Temporal has given it the run's
+// workflow task, and has not been told that it is through.
+func (c *taskloomChaos) hands(ctx context.Context, i int, open []int64) (begun []int64, err error) {
+	id, err := workerID(c.pair[i].Log)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range open {
+		history := c.runs.GetWorkflowHistory(ctx, fmt.Sprintf("task/%d", n), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		who, err := mover(history)
+		var none *serviceerror.NotFound
+		if errors.As(err, &none) { // Temporal has not heard of it
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the run of task %d: %w", n, err)
+		}
+		if who == id {
+			begun = append(begun, n)
+		}
+	}
+	return begun, nil
+}
+
+// mover is who has the workflow task of a run that has begun and not ended; nobody
+// when there is none.
+func mover(history client.HistoryEventIterator) (who string, err error) {
+	for history.HasNext() {
+		e, err := history.Next()
+		if err != nil {
+			return "", err
+		}
+		switch e.GetEventType() {
+		case enums.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+			who = e.GetWorkflowTaskStartedEventAttributes().GetIdentity()
+		case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, enums.EVENT_TYPE_WORKFLOW_TASK_FAILED, enums.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
+			who = ""
+		default:
+		}
+	}
+	return who, nil
+}
+
+// workerID is what a worker calls itself at Temporal since it was started last, as its
+// log has it.
+func workerID(log string) (id string, err error) {
+	raw, err := os.ReadFile(log)
+	if err != nil {
+		return "", fmt.Errorf("read the log of a worker: %w", err)
+	}
+	for line := range bytes.Lines(raw) {
+		var said struct {
+			WorkerID string `json:"worker_id"`
+		}
+		if json.Unmarshal(line, &said) == nil && said.WorkerID != "" {
+			id = said.WorkerID
+		}
+	}
+	if id == "" {
+		return "", fmt.Errorf("%s names no worker", log)
+	}
+	return id, nil
+}
+
 func (c *taskloomChaos) workers() []*child { return c.pair }
 
 func (c *taskloomChaos) databaseURL() string { return c.t.db.url }
@@ -99,6 +173,9 @@ func (c *taskloomChaos) databaseURL() string { return c.t.db.url }
 func (c *taskloomChaos) children() []*child { return append([]*child{c.t.serve}, c.pair...) }
 
 func (c *taskloomChaos) end(r *room) {
+	if c.runs != nil {
+		c.runs.Close()
+	}
 	c.api.closeIdle()
 	c.people[0].closeIdle()
 	for _, w := range c.pair {

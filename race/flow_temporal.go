@@ -48,15 +48,25 @@ func temporalFlowContender(name string) *flowContender {
 	}
 }
 
-func (f *temporalFlow) start() error {
+// dialTemporal connects to the Temporal of the environment.
+func dialTemporal() (client.Client, error) {
 	settings, err := envconfig.LoadDefaultClientOptions() // TEMPORAL_ADDRESS and its like
 	if err != nil {
-		return err
+		return nil, err
 	}
 	settings.Logger = temporallog.NewStructuredLogger(quiet)
 	settings.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{} // as the product's
-	if f.client, err = client.Dial(settings); err != nil {
-		return fmt.Errorf("connect to Temporal at %s: %w", os.Getenv("TEMPORAL_ADDRESS"), err)
+	c, err := client.Dial(settings)
+	if err != nil {
+		return nil, fmt.Errorf("connect to Temporal at %s: %w", os.Getenv("TEMPORAL_ADDRESS"), err)
+	}
+	return c, nil
+}
+
+func (f *temporalFlow) start() error {
+	var err error
+	if f.client, err = dialTemporal(); err != nil {
+		return err
 	}
 	// The same settings as the product's worker (worker/worker.go).
 	polls := func(least int) sdkworker.PollerBehavior {

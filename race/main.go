@@ -58,7 +58,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		case reportCommand:
 			return reportMain(args[1:], stdout, stderr)
 		case riverWorkerCommand:
-			return riverWorkerMain()
+			return riverWorkerMain(args[1:])
 		}
 	}
 	return run(ctx, args, stdout, stderr)

@@ -129,6 +129,10 @@ class Boss {
     await this.boss.send(QUEUE, { n });
   }
 
+  async hands() {
+    return [...inHands];
+  }
+
   async stop() {
     await this.boss.stop({ graceful: false, close: true });
   }
@@ -206,6 +210,10 @@ class Graphile {
     await this.utils.addJob(QUEUE, { n });
   }
 
+  async hands() {
+    return [...inHands];
+  }
+
   async stop() {
     await this.runner?.stop();
     await this.utils.release();
@@ -220,9 +228,16 @@ function effectsPool() {
   return pool;
 }
 
+const inHands = new Set();
+
 async function effect(pool, n, millis) {
-  await sleep(millis);
-  await pool.query("INSERT INTO race_effects (n) VALUES ($1)", [n]);
+  inHands.add(n);
+  try {
+    await sleep(millis);
+    await pool.query("INSERT INTO race_effects (n) VALUES ($1)", [n]);
+  } finally {
+    inHands.delete(n);
+  }
 }
 
 function silent() {
