@@ -94,8 +94,11 @@ func (r *run) observe(q request, sent, answered time.Time, a answer) {
 }
 
 // isCall tells operations that are calls of the API from times that are none of
-// a single call, and leaves the one program out that always meets its limit.
-func isCall(op string) bool { return op != "step" && op != "first-row" && op != "status-naive" }
+// a single call or are told of some calls besides, and leaves the one program out
+// that always meets its limit.
+func isCall(op string) bool {
+	return !slices.Contains([]string{"step", "first-row", "status-naive", submitLarge, verdictLarge}, op)
+}
 
 // callsOf is how many calls of some phases ended in one of these ways, and how
 // many there were at all.

@@ -178,14 +178,21 @@ func (r *run) submit(ctx context.Context, h *hold) error {
 	defer h.saving.Unlock()
 	due := h.ends
 	r.facts.released(h)
+	values, large := r.answers(), r.large(&r.facts.submitted)
+	if large {
+		values = r.largeAnswers()
+	}
 	acted := h.person.acts()
 	a := r.ask(ctx, request{
 		op: "submit", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/submit", session: h.person.token,
-		body: encode(map[string]any{"values": r.answers()}), due: due, ready: ready, patience: insistent,
+		body: handedIn(values), due: due, ready: ready, patience: insistent,
 	})
 	acted()
 	if !a.ok() {
 		return fmt.Errorf("hand in task %d: %s", h.task, a.cause())
+	}
+	if large {
+		r.took(submitLarge, due, time.Now())
 	}
 	r.facts.acked(h.claim)
 	r.awaitStep(ctx, h.claim, due)

@@ -14,7 +14,8 @@ type facts struct {
 	contributors, reviewers crew
 	tasks                   []int64 // whose status is asked for
 	window                  window
-	probes                  atomic.Bool // steps are timed
+	probes                  atomic.Bool  // steps are timed
+	submitted, judged       atomic.Int64 // how often somebody has handed in, and given a verdict
 
 	mu        sync.Mutex
 	held      map[nodeKey]string // claim by node, as long as it is held

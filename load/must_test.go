@@ -34,20 +34,20 @@ func TestMust(t *testing.T) {
 	t.Parallel()
 	for args, c := range map[string]struct{ has, lacks []string }{
 		"-script peak": {
-			has:   []string{"create-32mb", slo.IngestRate, "verdict", slo.Unchanged},
+			has:   []string{"create-32mb", slo.IngestRate, "verdict", submitLarge, verdictLarge, slo.Unchanged},
 			lacks: []string{slo.DeadWorker, "claim-empty", slo.Recovery},
 		},
 		"-script peak -workers 2":             {has: []string{slo.DeadWorker}},
 		"-script peak -dur 5m":                {has: []string{"create-5000", "create-32mb", "first-row"}},
 		"-script day -workers 2":              {has: besides, lacks: []string{slo.DeadWorker}},
-		"-script burst":                       {has: []string{"claim-empty", "verdict", slo.Foreign}, lacks: []string{slo.Unchanged, "create-5000"}},
+		"-script burst":                       {has: []string{"claim-empty", "verdict", submitLarge, slo.Foreign}, lacks: []string{slo.Unchanged, "create-5000", verdictLarge}},
 		"-script burst -dur 10s -scale 0.1":   {has: []string{"claim", slo.LostWrites}, lacks: []string{"verdict", slo.Foreign, slo.LostDrafts}},
 		"-script stress -dur 150s":            {has: []string{slo.Admitted, slo.Recovery, "step"}, lacks: []string{"refusal"}},
-		"-script outage":                      {has: []string{slo.Recovery}, lacks: []string{"create-5000", slo.Admitted}},
+		"-script outage":                      {has: []string{slo.Recovery, submitLarge, verdictLarge}, lacks: []string{"create-5000", slo.Admitted}},
 		"-script growth -sizes 1000,5000":     {has: []string{slo.CreateGrowth, slo.Foreign}, lacks: []string{"claim"}},
 		"-script growth -sizes 1000":          {has: []string{slo.LostWrites}, lacks: []string{slo.CreateGrowth}},
 		"-script cost":                        {has: []string{slo.LostWrites}, lacks: []string{slo.Refused, slo.CreateGrowth}},
-		"-script quarter -dur 2m -scale 0.25": {has: []string{"create-5000"}, lacks: []string{"create-32mb", slo.IngestRate}},
+		"-script quarter -dur 2m -scale 0.25": {has: []string{"create-5000", verdictLarge}, lacks: []string{"create-32mb", slo.IngestRate}},
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

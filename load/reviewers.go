@@ -41,13 +41,20 @@ func (r *run) verdict(ctx context.Context, h *hold, approve bool) error {
 			"comments": []map[string]string{{"field": "answer", "text": "Please count again.", "verdict": "wrong"}},
 		}
 	}
+	encoded, large := encode(body), r.large(&r.facts.judged)
+	if large {
+		encoded = r.remarked(body)
+	}
 	r.facts.released(h)
 	a := r.ask(ctx, request{
 		op: "verdict", method: http.MethodPost, path: "/api/console/claims/" + h.claim + "/review", session: h.person.token,
-		body: encode(body), due: h.ends, patience: insistent,
+		body: encoded, due: h.ends, patience: insistent,
 	})
 	if !a.ok() {
 		return fmt.Errorf("give a verdict on task %d: %s", h.task, a.cause())
+	}
+	if large {
+		r.took(verdictLarge, h.ends, time.Now())
 	}
 	r.facts.acked(h.claim)
 	return nil
