@@ -84,7 +84,7 @@ func runGrowth(ctx context.Context, r *run) error {
 	}
 	r.stopWatching(ctx)
 	lines := compareSizes(r.rec, r.sizes)
-	r.bare = map[string]any{"growth": lines, "statements": r.statements, "latencies": r.rec.Lines(), "series": r.series.All(), "first_failures": r.rec.Failures()}
+	r.bare = map[string]any{"growth": lines, "statements": r.statements, "latencies": r.rec.Lines(), "series": r.series.Bounded(pointsMost), "first_failures": r.rec.Failures()}
 	r.judgeCreation(lines)
 	return errors.Join(r.printGrowth(lines), r.printStatements())
 }

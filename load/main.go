@@ -59,6 +59,9 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (err er
 	if err != nil {
 		return err
 	}
+	if o.plot != "" {
+		return draw(o.plot, o.drawing)
+	}
 	s := scripts[slices.IndexFunc(scripts, func(s script) bool { return s.name == o.script })]
 	r, err := newRun(ctx, o, stdout, stderr)
 	if err != nil {

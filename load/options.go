@@ -31,6 +31,8 @@ type options struct {
 	sizes    []int
 	n        int
 	lean     bool
+	plot     string
+	drawing  string
 }
 
 // archiveShape is how many files of which size an archive has.
@@ -66,6 +68,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	sizes := fs.String("sizes", "1000,100000,1000000", "growth: numbers of tasks, rising, with commas between them")
 	fs.IntVar(&o.n, "n", 200, "cost: tasks that are worked through")
 	fs.BoolVar(&o.lean, "lean", false, "cost: without the indexes of Temporal's visibility that nobody uses")
+	fs.StringVar(&o.plot, "plot", "", "draw the series of these results, and play nothing")
+	fs.StringVar(&o.drawing, "o", "", "where -plot draws to: FILE.svg")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -101,6 +105,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 
 func (o options) check() error {
 	switch {
+	case (o.plot == "") != (o.drawing == ""):
+		return errors.New("-plot RESULTS.json and -o FILE.svg go together")
 	case o.tasks < 1000:
 		return errors.New("-tasks must be at least 1000")
 	case o.scale <= 0 || o.gate <= 0 || o.compress <= 0:

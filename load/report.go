@@ -21,6 +21,9 @@ import (
 	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
+// pointsMost are the points of a series that a file keeps: a day has 17,280.
+const pointsMost = 400
+
 // results is the file that a run leaves.
 type results struct {
 	Script     string                   `json:"script"`
@@ -88,7 +91,7 @@ func (r *run) finish() error {
 	out := r.base()
 	out.Phases, out.Latencies, out.Failures = r.phases.get(), r.rec.Lines(), r.rec.Failures()
 	out.Skipped, out.Unmeasured = r.facts.skipped, slo.Unmeasured
-	out.Trends, out.Series = r.series.Trends(), r.series.All()
+	out.Trends, out.Series = r.series.Trends(), r.series.Bounded(pointsMost)
 	out.Verdicts = slo.Judge(slo.Measured{Times: r.judged, Numbers: out.Numbers, Must: r.must()}, r.gate)
 	r.print(out)
 	return errors.Join(failed, r.write(out), missed(out.Verdicts))

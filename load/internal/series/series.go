@@ -59,6 +59,49 @@ func (s *Set) All() map[string]Series {
 	return out
 }
 
+// Bounded is everything, with at most so many points each.
+func (s *Set) Bounded(most int) map[string]Series {
+	all := s.All()
+	for name, one := range all {
+		all[name] = one.Bounded(most)
+	}
+	return all
+}
+
+// Bounded has at most so many points, four at least: the first, the last, and of equal
+// stretches between them the least and the most, so that what was high or low for a
+// moment of a long run is still there.
+func (s Series) Bounded(most int) Series {
+	last := len(s.Values) - 1
+	if last < most {
+		return s
+	}
+	out := Series{Unit: s.Unit}
+	keep := func(i int) {
+		out.Seconds, out.Values = append(out.Seconds, s.Seconds[i]), append(out.Values, s.Values[i])
+	}
+	keep(0)
+	stretches := (most - 2) / 2
+	for n := range stretches {
+		from, to := 1+n*(last-1)/stretches, 1+(n+1)*(last-1)/stretches
+		least, highest := from, from
+		for i := from; i < to; i++ {
+			if s.Values[i] < s.Values[least] {
+				least = i
+			}
+			if s.Values[i] > s.Values[highest] {
+				highest = i
+			}
+		}
+		keep(min(least, highest))
+		if least != highest {
+			keep(max(least, highest))
+		}
+	}
+	keep(last)
+	return out
+}
+
 // Trends tells of all, by name.
 func (s *Set) Trends() []Trend {
 	all := s.All()
