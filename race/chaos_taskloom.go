@@ -112,8 +112,7 @@ func (c *taskloomChaos) hands(ctx context.Context, i int, open []int64) (begun [
 	for _, n := range open {
 		history := c.runs.GetWorkflowHistory(ctx, fmt.Sprintf("task/%d", n), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		who, err := mover(history)
-		var none *serviceerror.NotFound
-		if errors.As(err, &none) { // Temporal has not heard of it
+		if _, none := errors.AsType[*serviceerror.NotFound](err); none { // Temporal has not heard of it
 			continue
 		}
 		if err != nil {
