@@ -157,8 +157,11 @@ func (k chatKind) schema() fragment {
 }
 
 func (k chatKind) example(lookup) any {
+	n := max(1, limit(k.rules.MinItems, min(2, limit(k.rules.MaxItems, 2))))
+	if n > maxExample {
+		return nil
+	}
 	messages := []any{}
-	n := min(max(1, limit(k.rules.MinItems, min(2, limit(k.rules.MaxItems, 2)))), maxListItems)
 	for i := range n {
 		role := []string{roleUser, roleAssistant}[i%2]
 		if i == n-1 && k.rules.LastRole != "" {

@@ -20,7 +20,6 @@ const (
 	maxCriteria         = 50
 	maxContext          = 100
 	maxTools            = 50
-	maxListItems        = 10_000
 	maxDecimals         = 10
 	maxWidth            = 12
 	maxTitleChars       = 200

@@ -120,9 +120,5 @@ func (k listKind) example(known lookup) any {
 	if one == nil {
 		return nil
 	}
-	items := make([]any, 0, 1)
-	for range min(max(1, limit(k.rules.MinItems, 1)), maxListItems) {
-		items = append(items, one)
-	}
-	return items
+	return repeated(one, k.rules.MinItems)
 }

@@ -173,8 +173,12 @@ func (k spansKind) example(known lookup) any {
 	}
 	source, ok := known(k.source)
 	runes := newOffsets(NormalizeText(source.text))
+	n := max(1, limit(k.rules.MinItems, 1))
+	if n > maxExample/(1+len(k.labels[0])) {
+		return nil
+	}
 	spans := []any{}
-	for i := range min(max(1, limit(k.rules.MinItems, 1)), maxListItems) {
+	for i := range n {
 		span := map[string]any{"start": i, "end": i + 1, "label": k.labels[0]}
 		if ok && i < runes.count() {
 			span["text"] = runes.slice(i, i+1)

@@ -132,15 +132,16 @@ func (k tableKind) schema() fragment {
 }
 
 func (k tableKind) example(known lookup) any {
-	row := map[string]any{}
+	row, size := map[string]any{}, 0
 	for i, name := range k.names {
-		if one := k.kinds[i].example(known); one != nil {
-			row[name] = one
+		one := k.kinds[i].example(known)
+		if one == nil {
+			continue
 		}
+		if size += len(name) + len(marshal(one)); size > maxExample {
+			return nil
+		}
+		row[name] = one
 	}
-	rows := make([]any, 0, 1)
-	for range min(max(1, limit(k.rules.MinItems, 1)), maxListItems) {
-		rows = append(rows, row)
-	}
-	return rows
+	return repeated(row, k.rules.MinItems)
 }

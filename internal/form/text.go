@@ -131,7 +131,8 @@ func (k textKind) schema() fragment {
 	return s
 }
 
-// example writes words until the least number of words, characters and lines is there.
+// example writes words until the least number of words, characters and lines is there. What cannot stay within
+// maxExample has none, and is not begun: a draft may ask for any number.
 func (k textKind) example(lookup) any {
 	if k.pattern != nil {
 		if s, ok := k.pattern.sample(); ok {
@@ -143,19 +144,23 @@ func (k textKind) example(lookup) any {
 		return "{}"
 	}
 	r := &k.rules
-	word, most := "example", limit(r.MaxChars, 200)
-	if n := limit(r.MinWords, 1); n*(len(word)+1) > most {
+	count := max(1, limit(r.MinWords, 1))
+	if max(count, limit(r.MinChars, 0), limit(r.MinLines, 0)) > maxExample {
+		return nil
+	}
+	word, most := "example", min(limit(r.MaxChars, 200), maxExample)
+	if count*(len(word)+1) > most {
 		word = "a"
 	}
-	s := strings.TrimSpace(strings.Repeat(word+" ", max(1, limit(r.MinWords, 1))))
-	if n := utf8.RuneCountInString(s); n > most && most > 0 {
+	s := strings.TrimSpace(strings.Repeat(word+" ", count))
+	if r.MaxChars != nil && len(s) > most && most > 0 {
 		s = s[:most]
 	}
 	if n := limit(r.MinChars, 0) - len(s); n > 0 {
-		s += strings.Repeat("e", min(n, MaxValueBytes))
+		s += strings.Repeat("e", n)
 	}
 	if n := limit(r.MinLines, 0) - 1; n > 0 {
-		s += strings.Repeat("\ne", min(n, MaxValueBytes))
+		s += strings.Repeat("\ne", n)
 	}
 	return s
 }

@@ -182,9 +182,5 @@ func (k uploadKind) example(lookup) any {
 	if !k.multiple {
 		return file
 	}
-	files := []any{}
-	for range min(max(1, limit(k.rules.MinItems, 1)), maxListItems) {
-		files = append(files, file)
-	}
-	return files
+	return repeated(file, k.rules.MinItems)
 }
