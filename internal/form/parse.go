@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Limits on every JSON value, whatever its type.
 const (
-	// MaxValueBytes is the largest value, in bytes of the JSON that was sent. Rules may lower it for json.
+	// MaxValueBytes is the largest value, in bytes of the JSON that was sent and of the JSON that jsonb gives back, which
+	// writes exponents out. Rules may lower it for json, as it was sent.
 	MaxValueBytes = 1 << 20
 	// maxDepth is the deepest nesting of arrays and objects.
 	maxDepth = 64
@@ -38,6 +40,8 @@ type parser struct {
 	scan  bool
 	depth int
 	parts int
+	// grown is how many bytes more jsonb writes, since it knows no exponents: 1e-999 has a thousand digits there.
+	grown int
 }
 
 // parse reads all of data as one JSON value.
@@ -45,6 +49,12 @@ func parse(data []byte) (value, error) { return (&parser{data: data}).document()
 
 // scan checks data as parse does and returns only its shape, or the whole value when it is a scalar.
 func scan(data []byte) (value, error) { return (&parser{data: data, scan: true}).document() }
+
+// errGrown tells that a value is small only as it was sent.
+func errGrown(bytes, most int) error {
+	return fmt.Errorf("has %d bytes when its numbers are stored, which is without exponents, at most %d allowed; "+
+		"round these numbers or send them as texts", bytes, most)
+}
 
 func (p *parser) document() (value, error) {
 	p.space()
@@ -194,31 +204,46 @@ func (p *parser) number() (value, error) {
 	if whole == 0 || whole > 1 && leading == '0' {
 		return value{}, errMalformed
 	}
+	fraction := 0
 	if p.peek() == '.' {
 		p.pos++
-		if p.digits() == 0 {
+		if fraction = p.digits(); fraction == 0 {
 			return value{}, errMalformed
 		}
 	}
-	tooFar := false
+	tooFar, exponent := false, 0
 	if c := p.peek(); c == 'e' || c == 'E' {
 		p.pos++
+		from := p.pos
 		if c := p.peek(); c == '+' || c == '-' {
 			p.pos++
 		}
-		from := p.pos
 		if p.digits() == 0 {
 			return value{}, errMalformed
 		}
-		exponent, err := strconv.Atoi(string(p.data[from:p.pos]))
-		tooFar = err != nil || exponent > maxExponent
+		var err error
+		exponent, err = strconv.Atoi(string(p.data[from:p.pos]))
+		tooFar = err != nil || max(exponent, -exponent) > maxExponent
 	}
 	literal := string(p.data[start:p.pos])
 	f, err := strconv.ParseFloat(literal, 64)
 	if tooFar || len(literal) > maxNumberChars || err != nil || math.IsInf(f, 0) {
 		return value{}, errNumber
 	}
+	if exponent != 0 {
+		p.grown += max(0, writtenOut(whole, fraction, exponent)-len(strings.TrimPrefix(literal, "-")))
+	}
 	return value{shape: number, num: f, text: literal}, nil
+}
+
+// writtenOut is how many bytes a number of so many digits before and after the point takes without its exponent, a
+// minus aside.
+func writtenOut(whole, fraction, exponent int) int {
+	n := max(1, whole+exponent)
+	if after := fraction - exponent; after > 0 {
+		n += 1 + after
+	}
+	return n
 }
 
 func (p *parser) digits() int {

@@ -22,11 +22,11 @@ func (f *Form) read(i int, raw json.RawMessage, whole bool) answer {
 	if int64(len(raw)) > most {
 		return answer{fault: fmt.Sprintf("is too large: %d bytes, at most %d allowed", len(raw), most)}
 	}
-	read := parse
-	if field.Type == JSON && !whole {
-		read = scan
+	p := parser{data: raw, scan: field.Type == JSON && !whole}
+	v, err := p.document()
+	if stored := len(raw) + p.grown; err == nil && stored > MaxValueBytes {
+		err = errGrown(stored, MaxValueBytes)
 	}
-	v, err := read(raw)
 	if err != nil {
 		return answer{fault: "the value " + err.Error()}
 	}

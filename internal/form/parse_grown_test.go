@@ -1,0 +1,81 @@
+package form
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What Postgres writes for the literal as jsonb is the second text.
+func TestNumbersAreCountedAsJsonbWritesThem(t *testing.T) {
+	t.Parallel()
+	for literal, written := range map[string]string{
+		"0":        "0",
+		"-12.50":   "-12.50",
+		"1e3":      "1000",
+		"1E+3":     "1000",
+		"-1.5e2":   "-150",
+		"1.25e-3":  "0.00125",
+		"-1e-9":    "-0.000000001",
+		"12.5e1":   "125",
+		"123e-2":   "1.23",
+		"1e-999":   "0." + strings.Repeat("0", 998) + "1",
+		"1.5e300":  "15" + strings.Repeat("0", 299),
+		"-9.9e307": "-99" + strings.Repeat("0", 306),
+	} {
+		p := parser{data: []byte(literal)}
+		_, err := p.document()
+		require.NoError(t, err, literal)
+		require.Equal(t, max(0, len(written)-len(literal)), p.grown, literal)
+	}
+	p := parser{data: []byte(`{"a":[1e-9,{"b":1e-9}],"c":1e-9}`)}
+	_, err := p.document()
+	require.NoError(t, err)
+	require.Equal(t, 3*(11-4), p.grown)
+}
+
+func TestAValueIsNoLargerStoredThanItMayBeSent(t *testing.T) {
+	t.Parallel()
+	numbers := func(literal string, n int) []byte {
+		return []byte("[" + literal + strings.Repeat(","+literal, n-1) + "]")
+	}
+	for name, row := range map[string]struct {
+		value []byte
+		says  string
+	}{
+		"ordinary exponents": {numbers("-1.25e-7", 80_000), ""},
+		"small numbers":      {numbers("1e-999", 1100), "the value has 1102201 bytes when its numbers are stored, which is without exponents"},
+		"large numbers":      {numbers("1.5e300", 4000), "round these numbers or send them as texts"},
+		"a few of them":      {numbers("1e-999", 1000), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values := Values{"data": row.value}
+			seeded := New([]Field{{Name: "data", Type: JSON, Input: Seeded}}).CheckSeed(values)
+			asked := New([]Field{{Name: "data", Type: JSON, Input: Contributor}})
+			_, submitted := asked.CheckSubmission(values, nil)
+			drafted := asked.CheckDraft(values)
+			for _, problems := range [][]Problem{seeded, submitted, drafted} {
+				if row.says == "" {
+					require.Empty(t, problems)
+					continue
+				}
+				require.Len(t, problems, 1)
+				require.Equal(t, "data", problems[0].Field)
+			}
+			if row.says != "" {
+				require.Contains(t, seeded[0].Message, row.says)
+				require.Equal(t, seeded, submitted)
+				require.Contains(t, drafted[0].Message, "the draft has")
+			}
+		})
+	}
+}
+
+// A text is stored as it is, whatever numbers it spells.
+func TestNumbersInACodeTextDoNotCount(t *testing.T) {
+	t.Parallel()
+	f := New([]Field{{Name: "code", Type: Code, Input: Seeded, Languages: []string{"json"}, Rules: Rules{Parse: true}}})
+	require.Empty(t, f.CheckSeed(Values{"code": []byte(`"[1e-999` + strings.Repeat(",1e-999", 2000) + `]"`)}))
+}
