@@ -22,7 +22,7 @@ import (
 type Result struct {
 	SuccessCount int                 `json:"success_count" minimum:"0" maximum:"5000" doc:"Tasks created."`
 	ErrorCount   int                 `json:"error_count" minimum:"0" maximum:"5000" doc:"Items that became no task."`
-	Errors       []seeding.ItemError `json:"errors" maxItems:"105000" doc:"At most 21 for each item. Ordered by index, then by field name; field_name is empty when an item as a whole is meant."`
+	Errors       []seeding.ItemError `json:"errors" maxItems:"10000" doc:"At least one and at most 21 for each item that failed, 10,000 in all; error_count counts all items. Ordered by index, then by field name; field_name is empty when an item as a whole is meant."`
 	TaskIDs      []int64             `json:"task_ids" maxItems:"5000" doc:"Ids of the created tasks, in the order of their items."`
 }
 

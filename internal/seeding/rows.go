@@ -20,6 +20,10 @@ import (
 const (
 	maxErrors    = 20
 	maxFieldName = 200 // characters
+	// MaxErrors is how many errors a batch lists, and every failed item one of
+	// them: a batch has at most half as many items. Thousands of items that are
+	// all wrong in all ways would otherwise be answered with tens of megabytes.
+	MaxErrors = 10_000
 )
 
 // Item is one element of a creation batch.
@@ -49,7 +53,8 @@ type ItemError struct {
 }
 
 // Rows checks a batch against a published pipeline. Rows come in the order of
-// the items; errors are ordered by index, then by field name. Rows whose start
+// the items; errors, MaxErrors at most, are ordered by index, then by field
+// name. Rows whose start
 // conditions come out alike share the nodes of their State: read only.
 func Rows(p *pipeline.Pipeline, items []Item) ([]Row, []ItemError) {
 	s := newStarter(p)
@@ -58,7 +63,7 @@ func Rows(p *pipeline.Pipeline, items []Item) ([]Row, []ItemError) {
 	for i, item := range items {
 		problems := slices.Concat(item.Problems, p.Seed.CheckSeed(item.Fields))
 		if len(problems) > 0 {
-			errs = append(errs, itemErrors(i, problems, item.More)...)
+			errs = append(errs, itemErrors(i, problems, item.More, room(len(errs), len(items)-i-1))...)
 			continue
 		}
 		state, err := s.start(item.Fields)
@@ -78,15 +83,26 @@ func noRoute(err error) string {
 	return err.Error()
 }
 
+// room is how many errors an item may list after so many: what MaxErrors leaves
+// when each item that is to come may need one. One it always has.
+func room(listed, toCome int) int { return max(1, MaxErrors-listed-toCome) }
+
 // itemErrors orders the problems of one item by field name; what concerns the
-// item as a whole has none and comes first. more is how many others there were.
-func itemErrors(index int, problems []form.Problem, more int) []ItemError {
+// item as a whole has none and comes first. more is how many others there were,
+// most how many errors there may be, at least 1.
+func itemErrors(index int, problems []form.Problem, more, most int) []ItemError {
 	slices.SortStableFunc(problems, func(a, b form.Problem) int { return cmp.Compare(a.Field, b.Field) })
 	var out []ItemError
-	if all := len(problems) + more; all > maxErrors {
+	all := len(problems) + more
+	switch listed := min(maxErrors, most-1); {
+	case all <= min(maxErrors, most):
+	case listed == 0: // the one error had better be a problem than their number
+		problems = slices.Clone(problems[:1])
+		problems[0].Message += fmt.Sprintf(" (%d other problems of this item are not listed)", all-1)
+	default:
 		out = append(out, ItemError{Index: index, Message: fmt.Sprintf(
-			"has %d problems, of which the first %d are listed", all, maxErrors)})
-		problems = problems[:min(len(problems), maxErrors)]
+			"has %d problems, of which the first %d are listed", all, listed)})
+		problems = problems[:min(len(problems), listed)]
 	}
 	for _, p := range problems {
 		message := p.Message

@@ -135,6 +135,55 @@ func TestAnItemReportsABoundedNumberOfErrors(t *testing.T) {
 	require.Equal(t, errs, counted, "those that were only counted are in the number")
 }
 
+// Each failed item has an error, however many there are of the others.
+func TestABatchReportsABoundedNumberOfErrors(t *testing.T) {
+	t.Parallel()
+	p := compiled(t)
+	wrong := make([]seeding.Item, 5000)
+	for i := range wrong {
+		wrong[i] = item(t, `{"question": "q", "level": 1}`)
+		for j := range 30 {
+			wrong[i].Problems = append(wrong[i].Problems, form.Problem{Field: fmt.Sprintf("f%02d", j), Message: "m"})
+		}
+	}
+	_, created := seeding.Rows(p, wrong)
+	uploaded, _ := seeding.PreCheck(p, wrong)
+	for _, errs := range [][]seeding.ItemError{created, uploaded} {
+		require.Len(t, errs, seeding.MaxErrors)
+		listed := map[int]int{}
+		for _, e := range errs {
+			listed[e.Index]++
+		}
+		require.Len(t, listed, 5000)
+		require.Equal(t, 21, listed[0])
+		require.Equal(t, 1, listed[4999])
+		last := errs[len(errs)-1]
+		require.Equal(t, seeding.ItemError{Index: 4999, FieldName: "f00", Message: "m (29 other problems of this item are not listed)"}, last)
+	}
+
+	_, few := seeding.Rows(p, wrong[:400])
+	require.Len(t, few, 400*21, "a batch within the bound lists all that its items may")
+}
+
+// Of 4,980 items with ten problems each, 557 list all ten and the next one what
+// is left for it.
+func TestAnItemAtTheBoundTellsHowManyAreListed(t *testing.T) {
+	t.Parallel()
+	batch := make([]seeding.Item, 4980)
+	for i := range batch {
+		batch[i] = item(t, `{}`)
+		for range 9 {
+			batch[i].Problems = append(batch[i].Problems, form.Problem{Field: "zzz", Message: "m"})
+		}
+	}
+	_, errs := seeding.Rows(compiled(t), batch)
+	require.Len(t, errs, seeding.MaxErrors)
+	require.Equal(t, seeding.ItemError{Index: 557, Message: "has 10 problems, of which the first 7 are listed"}, errs[5570])
+	require.Equal(t, 557, errs[5577].Index)
+	require.Equal(t, 558, errs[5578].Index)
+	require.Equal(t, 559, errs[5579].Index)
+}
+
 func TestFieldNamesCanBeAnsweredAndStored(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 5000)

@@ -13,14 +13,14 @@ import (
 
 // PreCheck checks the items of a ZIP upload before its files are there, as Rows
 // does; but file fields hold paths, and what only a file can tell, such as its
-// size or media type, is left for later. errs are ordered by index, then field;
-// ok tells for each item whether it is still good.
+// size or media type, is left for later. errs, MaxErrors at most, are ordered by
+// index, then field; ok tells for each item whether it is still good.
 func PreCheck(p *pipeline.Pipeline, items []Item) (errs []ItemError, ok []bool) {
 	c := preCheck{p: p, files: fileFields(p), starter: newStarter(p)}
 	c.routed = !c.startAsksFiles()
 	ok = make([]bool, len(items))
 	for i, item := range items {
-		wrong := c.item(i, item)
+		wrong := c.item(i, item, room(len(errs), len(items)-i-1))
 		errs = append(errs, wrong...)
 		ok[i] = len(wrong) == 0
 	}
@@ -35,7 +35,8 @@ type preCheck struct {
 	routed bool
 }
 
-func (c *preCheck) item(i int, item Item) []ItemError {
+// item checks one item, which may list so many errors.
+func (c *preCheck) item(i int, item Item, most int) []ItemError {
 	refs, problems := fileRefs(c.files, item.Fields)
 	fields := item.Fields
 	if len(refs) > 0 {
@@ -52,7 +53,7 @@ func (c *preCheck) item(i int, item Item) []ItemError {
 		return slices.ContainsFunc(problems, func(own form.Problem) bool { return own.Field == p.Field })
 	})
 	if problems = slices.Concat(item.Problems, problems, seed); len(problems) > 0 {
-		return itemErrors(i, problems, item.More)
+		return itemErrors(i, problems, item.More, most)
 	}
 	if _, err := c.starter.start(fields); err != nil && (c.routed || !errors.Is(err, pipeline.ErrNoEntry)) {
 		return []ItemError{{Index: i, Message: noRoute(err)}}
