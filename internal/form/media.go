@@ -1,28 +1,33 @@
 package form
 
-// mediaKind is image, audio, video and pdf, which a form shows: {"url": "https://…"} or {"file_id": "…"}, one of the
-// two. The url is https or http; a bare string is not accepted.
+// mediaKind is image, audio, video and pdf, which a form shows: {"url": "https://…"}. The url is https or http; a bare
+// string is not accepted. Nor is {"file_id": "…"}: no file has an id before its task is there, and a form links the
+// files of file_upload fields alone.
 type mediaKind struct{ what Type }
 
 func (k mediaKind) check(v *value, c *check) {
-	if !c.object(v, "url", "file_id") {
+	if id, _ := v.get("file_id"); id.shape != null {
+		c.at("file_id").fail("%s cannot be shown by the id of a file; expected url, the address of %s", k.what, k.noun())
+		return
+	}
+	keys := []string{"url"}
+	if _, sent := v.get("file_id"); sent { // as null
+		keys = append(keys, "file_id")
+	}
+	if !c.object(v, keys...) {
 		return
 	}
 	link, _ := v.get("url")
-	id, _ := v.get("file_id")
-	switch {
-	case (link.shape == null) == (id.shape == null):
-		c.fail("expected either url or file_id")
-	case link.shape != null:
-		urlKind{schemes: defaultSchemes}.check(&link, c.at("url"))
-	default:
-		label(v, "file_id", maxFileIDChars, c)
+	if link.shape == null {
+		c.fail("expected url, the address of %s", k.noun())
+		return
 	}
+	urlKind{schemes: defaultSchemes}.check(&link, c.at("url"))
 }
 
 func (mediaKind) define(*definition) {}
 
-func (k mediaKind) hint() any { return "object: url or file_id of " + k.noun() }
+func (k mediaKind) hint() any { return "object: url of " + k.noun() }
 
 func (k mediaKind) noun() string {
 	if k.what == Image || k.what == Audio {
@@ -32,14 +37,10 @@ func (k mediaKind) noun() string {
 }
 
 func (k mediaKind) schema() fragment {
-	one := func(key, format string) fragment {
-		s := fragment{"type": "string", "minLength": 1}
-		if format != "" {
-			s["format"] = format
-		}
-		return fragment{"properties": fragment{key: s}, "required": []string{key}, "additionalProperties": false}
+	return fragment{
+		"type": "object", "required": []string{"url"}, "additionalProperties": false,
+		"properties": fragment{"url": fragment{"type": "string", "minLength": 1, "format": "uri"}},
 	}
-	return fragment{"type": "object", "oneOf": []any{one("url", "uri"), one("file_id", "")}}
 }
 
 func (k mediaKind) example(lookup) any {
