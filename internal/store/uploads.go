@@ -165,7 +165,8 @@ type UploadResult struct {
 	TaskIDs []int64
 }
 
-// UploadResult returns what became of the rows of an organization's upload.
+// UploadResult returns what became of the rows of an organization's upload. Rows
+// that a look into the archive stored before it was complete are none yet.
 func (s *Store) UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (UploadResult, error) {
 	out := UploadResult{Errors: []seeding.ItemError{}, TaskIDs: []int64{}}
 	ids, _ := s.pool.Query(ctx, `SELECT r.task_id FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
@@ -176,7 +177,8 @@ func (s *Store) UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (Up
 	}
 	out.TaskIDs = append(out.TaskIDs, created...)
 	rows, err := s.pool.Query(ctx, `SELECT r.errors FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
-		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status = 'failed' ORDER BY r.row_index LIMIT $3`, id, orgID, MaxUploadErrors)
+		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status = 'failed' AND (NOT u.derived OR u.inspected_at IS NOT NULL)
+		ORDER BY r.row_index LIMIT $3`, id, orgID, MaxUploadErrors)
 	if err != nil {
 		return out, translate(err)
 	}

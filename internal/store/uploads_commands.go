@@ -31,17 +31,20 @@ type NewUpload struct {
 	Answer      func(Upload) (status int, body []byte)
 }
 
-// CreateUpload stores an upload and its rows. The answer is that of an earlier
+// CreateUpload stores an upload and its rows, of which those with errors are
+// done: they count from now on, as the upload may end before anybody looks into
+// its archive. The answer is that of an earlier
 // request with the same idempotency key, if there was one. It fails with InvalidAPIKey
 // or ErrCreatorRemoved when the request's own key is not good for it any more.
 func (s *Store) CreateUpload(ctx context.Context, in NewUpload) (Upload, *Answer, error) {
 	var out Upload
+	failed := failedRows(in.Rows)
 	replay, err := s.answerOnce(ctx, in.Idempotency, func(tx pgx.Tx) (func() (int, []byte), error) {
 		var err error
 		out, err = oneUploadFor(ctx, tx, in.OrgID, in.KeyID, in.ID, `INSERT INTO uploads
-			(id, org_id, pipeline_id, created_by, object_key, derived, file_size_bytes, rows_total, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval) RETURNING `+uploadColumns,
-			in.ID, in.OrgID, in.PipelineID, in.Actor, in.ObjectKey, in.Rows == nil, in.FileSizeBytes, len(in.Rows), in.Lives)
+			(id, org_id, pipeline_id, created_by, object_key, derived, file_size_bytes, rows_total, expires_at, rows_done, error_count)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval, $10, $10) RETURNING `+uploadColumns,
+			in.ID, in.OrgID, in.PipelineID, in.Actor, in.ObjectKey, in.Rows == nil, in.FileSizeBytes, len(in.Rows), in.Lives, failed)
 		if err != nil {
 			return nil, err
 		}
@@ -74,6 +77,17 @@ func (s *Store) answerOnce(ctx context.Context, key *IdempotencyKey, fn func(tx 
 		return key.keep(ctx, tx, Answer{Status: status, Body: body})
 	})
 	return replay, err
+}
+
+// failedRows counts the rows that copyUploadRows stores as failed.
+func failedRows(rows []UploadRow) int {
+	n := 0
+	for _, r := range rows {
+		if len(r.Errors) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // copyUploadRows stores rows; those with errors are done already.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/seeding"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -32,6 +33,46 @@ func TestAbandonedUploadsExpire(t *testing.T) {
 	sweep, err = u.Store.UploadsToSweep(ctx, 10)
 	require.NoError(t, err)
 	require.Empty(t, sweep)
+}
+
+// What was wrong at the init is counted, whenever the upload ends.
+func TestRowsThatFailedAtTheInitAreCountedAtOnce(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	batch := rows(3)
+	batch[1].Errors = []seeding.ItemError{{Index: 1, FieldName: "question", Message: "is wrong"}, {Index: 1, FieldName: "x", Message: "is unknown"}}
+	counts := func(up store.Upload) []int { return []int{up.RowsTotal, up.RowsDone, up.SuccessCount, up.ErrorCount} }
+	pending := u.create(batch...)
+	require.Equal(t, []int{3, 1, 0, 1}, counts(pending))
+	ended, err := u.Store.CancelUpload(ctx, u.OrgID, u.PipelineID, pending.ID, u.Admin)
+	require.NoError(t, err)
+	require.Equal(t, []int{3, 1, 0, 1}, counts(ended))
+	result, err := u.Store.UploadResult(ctx, u.OrgID, pending.ID)
+	require.NoError(t, err)
+	require.Equal(t, batch[1].Errors, result.Errors)
+
+	looked := u.confirmed(batch...)
+	require.NoError(t, u.Store.SaveUploadPlan(ctx, looked.ID, store.UploadPlan{}))
+	require.Equal(t, []int{3, 1, 0, 1}, counts(u.load(looked.ID)), "the look counts no row twice")
+}
+
+// A look that was not complete leaves rows that nothing counts: they are not told.
+func TestRowsOfAHalfDoneLookAreNotTold(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	up := u.confirmed()
+	look, err := u.Store.BeginUploadLook(ctx, up.ID)
+	require.NoError(t, err)
+	bad := []store.UploadRow{{Index: 0, Errors: []seeding.ItemError{{Message: "the folder holds nothing"}}}}
+	require.NoError(t, u.Store.SaveUploadRows(ctx, up.ID, look, bad))
+	ended, err := u.Store.FinishUpload(ctx, up.ID, store.UploadEnd{Status: store.UploadFailed, Reason: store.UploadArchive})
+	require.NoError(t, err)
+	require.Zero(t, ended.ErrorCount)
+	result, err := u.Store.UploadResult(ctx, u.OrgID, up.ID)
+	require.NoError(t, err)
+	require.Empty(t, result.Errors)
 }
 
 // The end of an upload writes one row, however many it has: what they hold is

@@ -227,6 +227,8 @@ func TestAResultHasABound(t *testing.T) {
 		SELECT $1, i, 'failed', jsonb_build_array(jsonb_build_object('index', i, 'field_name', 'a', 'message', 'x'),
 			jsonb_build_object('index', i, 'field_name', 'b', 'message', 'x')) FROM generate_series(0, $2) i`, id, store.MaxUploadErrors)
 	require.NoError(t, err)
+	_, err = u.Store.Pool().Exec(ctx, `UPDATE uploads SET inspected_at = now() WHERE id = $1`, id)
+	require.NoError(t, err)
 	got, err := u.Store.UploadResult(ctx, u.OrgID, id)
 	require.NoError(t, err)
 	require.Len(t, got.Errors, store.MaxUploadErrors)
