@@ -97,19 +97,24 @@ func oneOf(s string, of []string) bool {
 // listLimit is the largest number of choices that a message lists.
 const listLimit = 10
 
-// list shows choices: "a", "b" or "c".
-func list(choices []string) string {
+// list shows choices in a message: "a", "b" or "c". Of many only the first, and of long ones the beginning.
+func list(choices []string) string { return enumerate(choices, listLimit, quote) }
+
+// listAll shows every choice as it is, for those who have to give one.
+func listAll(choices []string) string { return enumerate(choices, len(choices), strconv.Quote) }
+
+func enumerate(choices []string, most int, show func(string) string) string {
 	var b strings.Builder
 	for i, choice := range choices {
 		switch {
-		case i == listLimit:
+		case i == most:
 			return b.String() + fmt.Sprintf(" or %d more", len(choices)-i)
 		case i > 0 && i == len(choices)-1:
 			b.WriteString(" or ")
 		case i > 0:
 			b.WriteString(", ")
 		}
-		b.WriteString(quote(choice))
+		b.WriteString(show(choice))
 	}
 	return b.String()
 }

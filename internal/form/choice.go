@@ -50,10 +50,10 @@ func (s *choices) schema() fragment {
 	return fragment{"type": "string", "enum": s.values}
 }
 
-// hint is closed unless other texts are allowed.
+// hint is closed unless other texts are allowed. Either way it lists all options (spec 2), however many.
 func (s *choices) hint() any {
 	if s.other {
-		return "text, " + list(s.values) + " or another"
+		return "text, " + listAll(s.values) + " or another"
 	}
 	return slices.Clone(s.values)
 }

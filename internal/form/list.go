@@ -101,7 +101,7 @@ func (k listKind) hint() any {
 	case string:
 		s = "array of " + hint
 	case []string:
-		s = "array of " + list(hint)
+		s = "array of " + listAll(hint)
 	}
 	return s + span(k.rules.MinItems, k.rules.MaxItems, "items")
 }
