@@ -52,13 +52,13 @@ func NewReader() *Reader {
 // Read reads the body of a request: at most limit bytes, JSON by content type,
 // UTF-8 and well-formed. Errors are faults.
 func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Body, error) {
+	if err := checkContentType(r); err != nil {
+		return Body{}, err
+	}
 	return rd.read(w, r, limit, wirejson.Check)
 }
 
 func (rd *Reader) read(w http.ResponseWriter, r *http.Request, limit int64, check func([]byte) error) (Body, error) {
-	if err := checkContentType(r); err != nil {
-		return Body{}, err
-	}
 	ex := From(r.Context())
 	inside := ex.inside
 	ex.Leave() // before anything of the body is read, also of one that is refused
@@ -223,8 +223,15 @@ func (p *Payload) Resolve(ctx huma.Context) []error {
 // Read reads the body. The caller closes it.
 func (p *Payload) Read(rd *Reader, limit int64) (Body, error) { return rd.Read(p.w, p.r, limit) }
 
-// ReadOptional is Read for a body that may be left out: then it is empty.
+// ReadOptional is Read for a body that may be left out: then it is empty. What
+// the headers say of a body that is not there does not matter: curl with an empty
+// -d names the content type of a form.
 func (p *Payload) ReadOptional(rd *Reader, limit int64) (Body, error) {
+	if p.r.ContentLength != 0 {
+		if err := checkContentType(p.r); err != nil {
+			return Body{}, err
+		}
+	}
 	return rd.read(p.w, p.r, limit, func(data []byte) error {
 		if len(data) == 0 {
 			return nil

@@ -47,6 +47,30 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
+// A body that may be left out is left out whatever type it would have had.
+func TestNoBodyHasNoContentType(t *testing.T) {
+	t.Parallel()
+	const form = "application/x-www-form-urlencoded"
+	read := func(body, contentType string, optional bool) error {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+		r.Header.Set("Content-Type", contentType)
+		Identify(http.HandlerFunc(func(_ http.ResponseWriter, inside *http.Request) { r = inside })).ServeHTTP(w, r)
+		p := Payload{r: r, w: w}
+		if optional {
+			_, err := p.ReadOptional(NewReader(), 1000)
+			return err
+		}
+		_, err := p.Read(NewReader(), 1000)
+		return err
+	}
+	require.NoError(t, read("", form, true))
+	require.NoError(t, read("", "", true))
+	require.NoError(t, read("{}", "application/json", true))
+	require.ErrorContains(t, read("{}", form, true), "not supported")
+	require.ErrorContains(t, read("tasks=1", form, true), "not supported")
+	require.ErrorContains(t, read("", form, false), "not supported", "a body that must be there")
+}
+
 // TestARefusedBodyIsReadToItsEnd: a client that sends everything first gets
 // its answer all the same.
 func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
