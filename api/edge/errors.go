@@ -122,6 +122,12 @@ func refuse(ctx context.Context, status int, message string, errs []error) *Refu
 		if done, ok := errors.AsType[*RefusalError](err); ok {
 			return done
 		}
+		if u, ok := errors.AsType[*unsureError](err); ok {
+			return &RefusalError{
+				status: http.StatusInternalServerError, cause: u.cause,
+				ErrorBody: ErrorBody{Error: fault.Internal, Message: u.message},
+			}
+		}
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			return fromFault(f, err)
 		}
@@ -137,6 +143,23 @@ func refuse(ctx context.Context, status int, message string, errs []error) *Refu
 	}
 	return fromHuma(status, message, errs)
 }
+
+// unsureError is of what may have been done all the same.
+type unsureError struct {
+	message string
+	cause   error
+}
+
+// Error returns the message and the cause, for the log.
+func (u *unsureError) Error() string { return u.message + ": " + u.cause.Error() }
+
+// Unwrap returns the cause.
+func (u *unsureError) Unwrap() error { return u.cause }
+
+// Unsure is the error of an operation of which nobody knows whether it was done,
+// and that would be done twice by a retry. It is internal, as 503 asks for a
+// retry; the message, which the caller sees, says what to do instead.
+func Unsure(cause error, message string) error { return &unsureError{message: message, cause: cause} }
 
 // withStatus answers a fault with another status than its kind's.
 func withStatus(status int, f *fault.Error) *RefusalError {

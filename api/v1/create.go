@@ -156,6 +156,11 @@ func (a *api) creatable(ctx context.Context, p store.PipelineRow) (*pipeline.Pip
 	return version, nil
 }
 
+// maybeCreated is told instead of "try again" when the answer to COMMIT is lost
+// and no key lets a repetition find out.
+const maybeCreated = "it is not known whether the tasks were created: the database did not answer in the end. " +
+	"List the newest tasks before you repeat this, or they may be there twice; with an Idempotency-Key a creation can be repeated as it is"
+
 func (a *api) insert(ctx context.Context, p store.PipelineRow, rows []seeding.Row, failed int,
 	itemErrors []seeding.ItemError, key *store.IdempotencyKey,
 ) (*createOutput, error) {
@@ -171,6 +176,9 @@ func (a *api) insert(ctx context.Context, p store.PipelineRow, rows []seeding.Ro
 	}
 	in.Answer = func(ids []int64) (int, []byte) { return http.StatusOK, result(ids) }
 	created, err := a.Store.CreateTasks(ctx, in)
+	if key == nil && errors.Is(err, store.ErrUncertain) && !errors.Is(err, context.Canceled) {
+		return nil, edge.Unsure(err, maybeCreated)
+	}
 	if err != nil || created.Replay != nil {
 		return replay(created.Replay), err
 	}
