@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,6 +155,8 @@ func (i *ingestion) derive(ctx context.Context, p *pipeline.Pipeline, plan *plan
 }
 
 // derivedErrors names the file or folder: the caller never saw the row's index.
+// They are in the order of all errors of a row: by field, and what concerns the
+// row as a whole first.
 func derivedErrors(index int, d seeding.DerivedRow) []seeding.ItemError {
 	var out []seeding.ItemError
 	for _, p := range d.Problems {
@@ -163,6 +166,7 @@ func derivedErrors(index int, d seeding.DerivedRow) []seeding.ItemError {
 		}
 		out = append(out, seeding.ItemError{Index: index, FieldName: p.Field, Message: message})
 	}
+	slices.SortStableFunc(out, func(a, b seeding.ItemError) int { return cmp.Compare(a.FieldName, b.FieldName) })
 	return out
 }
 
