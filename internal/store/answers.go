@@ -51,15 +51,23 @@ func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Va
 	maps.Copy(out, input)
 	for _, sub := range subs {
 		if f := p.Form(sub.Node); f != nil {
-			for _, field := range f.Fields() {
-				if field.Input == form.Contributor {
-					delete(out, field.Name)
-				}
-			}
+			replace(out, f, sub.Values)
+			continue
 		}
 		maps.Copy(out, sub.Values)
 	}
 	return out
+}
+
+// replace puts what is handed in for a subtask in the place of all that was said
+// about its fields before: an answer that is left out this time was withdrawn.
+func replace(known form.Values, f *form.Form, handedIn form.Values) {
+	for _, field := range f.Fields() {
+		if field.Input == form.Contributor {
+			delete(known, field.Name)
+		}
+	}
+	maps.Copy(known, handedIn)
 }
 
 // taskAnswers reads and merges the answers of one task. A table of submissions that

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -75,7 +74,7 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 	if err := problemsOf(problems); err != nil {
 		return Submitted{}, err
 	}
-	maps.Copy(known, kept)
+	replace(known, p.Form(c.Node), kept)
 	h := handIn{values: kept, to: task.NodeSubmitted, event: pipeline.Event{
 		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, known),
 	}}

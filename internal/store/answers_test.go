@@ -1,0 +1,76 @@
+package store_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// detour is a pipeline whose first subtask leads over another one, more, where its
+// author is sure. One review checks both, and a last one the first.
+func detour() pipeline.Definition {
+	d := dbtest.Definition()
+	start, solve, check, end := d.Nodes[0], d.Nodes[1], d.Nodes[2], d.Nodes[3]
+	more := pipeline.Node{Key: "more", Kind: pipeline.KindSubtask, Fields: []form.Field{
+		{Name: "extra", Type: form.ShortText, Input: form.Contributor},
+	}}
+	check.Reviews = []pipeline.Target{{Node: "solve"}, {Node: "more"}}
+	last := pipeline.Node{Key: "last", Kind: pipeline.KindReview, Reviews: []pipeline.Target{{Node: "solve"}}}
+	d.Nodes = []pipeline.Node{start, solve, more, check, last, end}
+	sure := &form.Condition{Field: "sure", Op: form.OpEq, Value: json.RawMessage(`true`)}
+	d.Edges = []pipeline.Edge{
+		{From: "start", To: "solve"}, {From: "solve", To: "more", When: sure}, {From: "solve", To: "check"},
+		{From: "more", To: "check"}, {From: "check", To: "last"}, {From: "last", To: "end"},
+	}
+	return d
+}
+
+// answers are those of a task as they stand.
+func (b *bench) answers(id int64) form.Values {
+	b.t.Helper()
+	v, err := b.Store.Answers(b.t.Context(), b.OrgID, b.PipelineID, id)
+	require.NoError(b.t, err)
+	return v
+}
+
+// judged lets a person give a verdict on a review of a task.
+func (b *bench) judged(user, id int64, node string, v store.Verdict) {
+	b.t.Helper()
+	c, err := b.Store.ClaimTask(b.t.Context(), b.member(user), pipeline.KindReview, id, node)
+	require.NoError(b.t, err)
+	_, err = b.Store.Review(b.t.Context(), user, c.ID, v)
+	require.NoError(b.t, err)
+	b.settle(id)
+}
+
+// statusOf is where a node of a task is.
+func (b *bench) statusOf(id int64, node string) task.NodeStatus {
+	b.t.Helper()
+	n, ok := b.settle(id).Node(node)
+	require.True(b.t, ok)
+	return n.Status
+}
+
+// What is handed in again says nothing that was left out of it: neither as an answer
+// nor as the way that the task takes.
+func TestAnAnswerThatWasWithdrawnLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(detour()))
+	id := b.create(1)[0]
+	ada, rita := b.Contributors[0], b.Reviewers[0]
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":true}`)
+	b.submitted(ada, id, "more", `{"extra":"x"}`)
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject, Nodes: []string{"solve"}})
+	b.submitted(ada, id, "solve", `{"answer":"42"}`)
+	require.NotContains(t, b.answers(id), "sure")
+	require.Equal(t, task.NodeNA, b.statusOf(id, "more"), "its author is not sure any more")
+	require.Equal(t, task.NodeAvailable, b.statusOf(id, "check"))
+	b.checked()
+}
