@@ -37,10 +37,13 @@ type submission struct {
 const submissionColumns = `node_key, iteration, author, verdict, values, comments, seq, created_at`
 
 // submissionsSQL is the newest submission of every node of task $1 of organization $2
-// that was not taken back, in the order they were made.
-const submissionsSQL = `SELECT * FROM (
-		SELECT DISTINCT ON (node_key) ` + submissionColumns + ` FROM submissions
-		WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL ORDER BY node_key, iteration DESC) s ORDER BY seq`
+// that was not taken back, in the order they were made. Of reviews it is every
+// correction, too: a review that another one opens again goes through what it had
+// corrected, and says nothing about it when that is right.
+const submissionsSQL = `SELECT ` + submissionColumns + ` FROM (
+		SELECT ` + submissionColumns + `, iteration = max(iteration) OVER (PARTITION BY node_key) AS newest FROM submissions
+		WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL) s
+	WHERE newest OR verdict = 'approve' AND s.values <> '{}' ORDER BY seq`
 
 // answers merges everything known about a task's fields: seeded and static
 // values, then what was submitted, later over earlier. A subtask's newest

@@ -74,3 +74,43 @@ func TestAnAnswerThatWasWithdrawnLeadsNowhere(t *testing.T) {
 	require.Equal(t, task.NodeAvailable, b.statusOf(id, "check"))
 	b.checked()
 }
+
+// A correction stands until its subtask is handed in again, though the review that made
+// it is held once more and finds nothing else to correct.
+func TestACorrectionOutlivesTheNextRoundOfItsReview(t *testing.T) {
+	t.Parallel()
+	d := pair()
+	d.Nodes[3].FourEyes = false
+	last := pipeline.Node{Key: "last", Kind: pipeline.KindReview, Reviews: []pipeline.Target{{Node: "more"}, {Node: "solve"}}}
+	d.Nodes = []pipeline.Node{d.Nodes[0], d.Nodes[1], d.Nodes[2], d.Nodes[3], last, d.Nodes[4]}
+	d.Edges[len(d.Edges)-1].To = "last"
+	d.Edges = append(d.Edges, pipeline.Edge{From: "last", To: "end"})
+	b := newBench(t, dbtest.WithDefinition(d))
+	ctx := t.Context()
+	id := b.create(1)[0]
+	ada, rita, rob := b.Contributors[0], b.Reviewers[0], b.Reviewers[1]
+	b.submitted(ada, id, "solve", answer42)
+	b.submitted(ada, id, "more", `{"extra":"x"}`)
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"answer":"43"}`)})
+	b.judged(rob, id, "last", store.Verdict{Verdict: store.VerdictReject, Nodes: []string{"more"}})
+	b.submitted(ada, id, "more", `{"extra":"y"}`)
+	require.JSONEq(t, `"43"`, string(b.answers(id)["answer"]))
+
+	c, err := b.Store.ClaimTask(ctx, b.member(rita), pipeline.KindReview, id, "check")
+	require.NoError(t, err)
+	w, err := b.Store.Work(ctx, *c)
+	require.NoError(t, err)
+	require.Len(t, w.Reviewed, 2, "each subtask once")
+	require.JSONEq(t, `"43"`, string(w.Values["answer"]), "as it was corrected")
+	require.JSONEq(t, `"y"`, string(w.Values["extra"]))
+	_, err = b.Store.Review(ctx, rita, c.ID, store.Verdict{Verdict: store.VerdictApprove})
+	require.NoError(t, err)
+	b.settle(id)
+	require.JSONEq(t, `"43"`, string(b.answers(id)["answer"]))
+	require.JSONEq(t, `"y"`, string(b.answers(id)["extra"]))
+
+	b.judged(rob, id, "last", store.Verdict{Verdict: store.VerdictReject, Nodes: []string{"solve"}})
+	b.submitted(ada, id, "solve", `{"answer":"44","sure":true}`)
+	require.JSONEq(t, `"44"`, string(b.answers(id)["answer"]), "who hands in again has the word")
+	b.checked()
+}
