@@ -40,24 +40,39 @@ const submissionColumns = `node_key, iteration, author, verdict, values, comment
 // that was not taken back, in the order they were made. Of reviews it is every
 // correction, too: a review that another one opens again goes through what it had
 // corrected, and says nothing about it when that is right.
+//
+// A subtask that fell away, because the task takes another way now or an admin skipped
+// it, answers for nothing. Where a task failed, all that was not finished fell away, and
+// what was handed in stays readable.
 const submissionsSQL = `SELECT ` + submissionColumns + ` FROM (
-		SELECT ` + submissionColumns + `, iteration = max(iteration) OVER (PARTITION BY node_key) AS newest FROM submissions
+		SELECT s.*, iteration = max(iteration) OVER (PARTITION BY node_key) AS newest FROM submissions s
 		WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL) s
-	WHERE newest OR verdict = 'approve' AND s.values <> '{}' ORDER BY seq`
+	WHERE (newest OR verdict = 'approve' AND s.values <> '{}')
+		AND ((SELECT count(*) FROM task_nodes n WHERE n.task_id = $1 AND n.key = s.node_key AND n.kind = 'subtask' AND n.status = 'na') = 0
+			OR (SELECT t.status FROM tasks t WHERE t.id = $1) = 'failed')
+	ORDER BY seq`
 
 // answers merges everything known about a task's fields: seeded and static
 // values, then what was submitted, later over earlier. A subtask's newest
 // submission replaces all that was said about its fields before, also by a
-// reviewer.
+// reviewer; what a reviewer said of one that is not among them counts as little as
+// that one does.
 func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Values {
 	out := p.Statics()
 	maps.Copy(out, input)
+	var handedIn []string
 	for _, sub := range subs {
 		if f := p.Form(sub.Node); f != nil {
 			replace(out, f, sub.Values)
+			handedIn = append(handedIn, sub.Node)
 			continue
 		}
-		maps.Copy(out, sub.Values)
+		if len(sub.Values) == 0 {
+			continue
+		}
+		for _, node := range handedIn {
+			maps.Copy(out, ownFields(p, node, sub.Values))
+		}
 	}
 	return out
 }

@@ -114,3 +114,53 @@ func TestACorrectionOutlivesTheNextRoundOfItsReview(t *testing.T) {
 	require.JSONEq(t, `"44"`, string(b.answers(id)["answer"]), "who hands in again has the word")
 	b.checked()
 }
+
+// A task that takes another way now has no answers from the way that it left, and no
+// corrections of them; a failed one keeps what was handed in.
+func TestAWayThatWasLeftAnswersForNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(detour()))
+	ctx, admin := t.Context(), b.member(b.Admin)
+	ada, rita, rob := b.Contributors[0], b.Reviewers[0], b.Reviewers[1]
+	ids := b.create(2)
+	for _, id := range ids {
+		b.submitted(ada, id, "solve", answer42)
+		b.submitted(ada, id, "more", `{"extra":"x"}`)
+		b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"answer":"43","extra":"y"}`)})
+		require.JSONEq(t, `"y"`, string(b.answers(id)["extra"]))
+		b.judged(rob, id, "last", store.Verdict{Verdict: store.VerdictReject})
+	}
+	b.submitted(ada, ids[0], "solve", `{"answer":"44","sure":false,"doubt":"all of it"}`)
+	require.Equal(t, task.NodeNA, b.statusOf(ids[0], "more"))
+	require.NotContains(t, b.answers(ids[0]), "extra")
+	require.JSONEq(t, `"44"`, string(b.answers(ids[0])["answer"]))
+	c, err := b.Store.ClaimTask(ctx, b.member(rita), pipeline.KindReview, ids[0], "check")
+	require.NoError(t, err)
+	w, err := b.Store.Work(ctx, *c)
+	require.NoError(t, err)
+	require.Len(t, w.Reviewed, 1, "nothing of the way that was left is under review")
+
+	require.NoError(t, b.Store.FailTask(ctx, admin, ids[1], ""))
+	b.settle(ids[1])
+	require.JSONEq(t, `"y"`, string(b.answers(ids[1])["extra"]), "what was handed in stays readable")
+	b.checked()
+}
+
+// What was handed in for a subtask that an admin lets the task go on without is no
+// answer, and leads nowhere.
+func TestASkippedSubtaskAnswersForNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(detour()))
+	ctx, admin := t.Context(), b.member(b.Admin)
+	id, ada := b.create(1)[0], b.Contributors[0]
+	b.submitted(ada, id, "solve", answer42)
+	b.submitted(ada, id, "more", `{"extra":"x"}`)
+	require.NoError(t, b.Store.Quarantine(ctx, admin, id, "more", "nonsense"))
+	b.settle(id)
+	require.Contains(t, b.answers(id), "extra", "nobody has decided about it")
+	require.NoError(t, b.Store.Resolve(ctx, admin, id, "more", pipeline.ResolveSkip, ""))
+	b.settle(id)
+	require.NotContains(t, b.answers(id), "extra")
+	require.Contains(t, b.answers(id), "answer")
+	b.checked()
+}

@@ -25,6 +25,7 @@ var (
 	CountQueueSQL  = countQueueSQL
 	BlockersSQL    = blockersSQL
 	HistorySQL     = historySQL
+	SubmissionsSQL = submissionsSQL
 )
 
 // QueuePosition is what HeadOfQueue returns.

@@ -47,6 +47,7 @@ func TestPlansOfWork(t *testing.T) {
 		"explain":       {store.BlockersSQL, []any{b.PipelineID, b.OrgID, ada, "subtask"}, 10 * 2000},
 		"explain later": {store.BlockersSQL, []any{b.PipelineID, b.OrgID, ada, "review"}, 10 * 2000},
 		"history":       {store.HistorySQL, []any{ada, nil, []int64{b.PipelineID}, 31, store.UndoWindow}, 5 * 31},
+		"answers":       {store.SubmissionsSQL, []any{b.count(`SELECT max(id) FROM tasks`), b.OrgID}, 20},
 		"nobody's":      {store.HistorySQL, []any{int64(987654), nil, []int64{b.PipelineID}, 31, store.UndoWindow}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
