@@ -67,14 +67,30 @@ func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Va
 			handedIn = append(handedIn, sub.Node)
 			continue
 		}
-		if len(sub.Values) == 0 {
-			continue
-		}
-		for _, node := range handedIn {
-			maps.Copy(out, ownFields(p, node, sub.Values))
+		if len(sub.Values) > 0 {
+			correct(p, sub.Node, out, sub.Values, handedIn)
 		}
 	}
 	return out
+}
+
+// correct lays a reviewer's corrections of these subtasks over what is known. An answer
+// that they hide is gone, as if its author had corrected it: what is hidden is neither
+// asked for nor kept.
+func correct(p *pipeline.Pipeline, review string, known, fixes form.Values, handedIn []string) {
+	for _, n := range p.Graph.Nodes { // in its order, since conditions look at fields before
+		if !slices.Contains(handedIn, n.Key) || !reviews(p, review, n.Key) {
+			continue
+		}
+		maps.Copy(known, ownFields(p, n.Key, fixes))
+		f := p.Form(n.Key)
+		shown := f.Visible(known)
+		for _, field := range f.Fields() {
+			if field.Input == form.Contributor && !shown[field.Name] {
+				delete(known, field.Name)
+			}
+		}
+	}
 }
 
 // replace puts what is handed in for a subtask in the place of all that was said

@@ -164,3 +164,34 @@ func TestASkippedSubtaskAnswersForNothing(t *testing.T) {
 	require.Contains(t, b.answers(id), "answer")
 	b.checked()
 }
+
+// A correction that hides a field takes its answer away: from the answers, from the way
+// that the task takes, and from what the reviewer is shown of it afterwards.
+func TestACorrectionTakesAwayWhatItHides(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Definition()
+	check, end := d.Nodes[2], d.Nodes[3]
+	check.Reviews = []pipeline.Target{{Node: "solve", Fields: []string{"answer", "sure"}}}
+	explain := pipeline.Node{Key: "explain", Kind: pipeline.KindSubtask, Fields: []form.Field{
+		{Name: "explained", Type: form.ShortText, Input: form.Contributor},
+	}}
+	d.Nodes = []pipeline.Node{d.Nodes[0], d.Nodes[1], check, explain, end}
+	d.Edges = append(d.Edges,
+		pipeline.Edge{From: "check", To: "explain", When: &form.Condition{Field: "doubt", Op: form.OpNotEmpty}},
+		pipeline.Edge{From: "explain", To: "end"})
+	b := newBench(t, dbtest.WithDefinition(d))
+	ctx := t.Context()
+	id, ada, rita := b.create(1)[0], b.Contributors[0], b.Reviewers[0]
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all of it"}`)
+	require.Contains(t, b.answers(id), "doubt")
+	c := b.judge(rita, store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"sure":true}`)})
+	require.NotContains(t, b.answers(id), "doubt")
+	require.JSONEq(t, `"42"`, string(b.answers(id)["answer"]))
+	require.Equal(t, task.NodeNA, b.statusOf(id, "explain"), "nothing is in doubt")
+	require.Equal(t, task.Finished, b.status(id).Status)
+	seen, err := b.Store.Submission(ctx, rita, c.ID)
+	require.NoError(t, err)
+	require.NotContains(t, seen.Values, "doubt")
+	require.JSONEq(t, `true`, string(seen.Values["sure"]))
+	b.checked()
+}

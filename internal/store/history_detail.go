@@ -87,10 +87,18 @@ func (s *Store) content(ctx context.Context, d *DoneDetail) error {
 	if d.Kind == pipeline.KindSubtask {
 		d.Values = only(known, shown(p.Form(d.Node)))
 		d.Reviews = judgements(p, all, d.Done)
-	} else {
-		d.Values = underReview(p, d.Node, known)
+		maps.Copy(d.Values, values)
+		return nil
 	}
-	maps.Copy(d.Values, values)
+	if len(values) > 0 {
+		node, _ := p.Node(d.Node)
+		var targets []string
+		for _, t := range node.Reviews {
+			targets = append(targets, t.Node)
+		}
+		correct(p, d.Node, known, values, targets)
+	}
+	d.Values = underReview(p, d.Node, known)
 	return nil
 }
 

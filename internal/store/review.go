@@ -90,7 +90,9 @@ func (v Verdict) handIn(p *pipeline.Pipeline, node string, under []Reviewed, val
 		fixed, ps := v.fixes(p, under, values)
 		problems = append(problems, ps...)
 		merged := maps.Clone(values)
-		maps.Copy(merged, fixed)
+		if len(fixed) > 0 {
+			correct(p, node, merged, fixed, nodesOf(under))
+		}
 		h.values, h.event.Outcome, h.event.Skipped = fixed, pipeline.Approved, p.Skipped(node, merged)
 	case VerdictReject:
 		h.event.Outcome, h.event.Returned = pipeline.Rejected, v.returns()
@@ -104,6 +106,15 @@ func (v Verdict) handIn(p *pipeline.Pipeline, node string, under []Reviewed, val
 		problems = append(problems, form.Problem{Field: "values", Message: "corrections go with approve only"})
 	}
 	return h, problems
+}
+
+// nodesOf are the subtasks under review.
+func nodesOf(under []Reviewed) []string {
+	out := make([]string, len(under))
+	for i, r := range under {
+		out[i] = r.Node
+	}
+	return out
 }
 
 // place finds the subtask of each comment's field and checks the comments.
