@@ -28,6 +28,7 @@ type taskFiles interface {
 	UploadField(ctx context.Context, c store.Claim, name string) (form.Field, error)
 	CreateTaskFile(ctx context.Context, c store.Claim, f store.TaskFile) error
 	TaskFile(ctx context.Context, c store.Claim, id uuid.UUID) (store.TaskFile, error)
+	SettledTaskFile(ctx context.Context, c store.Claim, id uuid.UUID) (store.TaskFile, error)
 	CompleteTaskFile(ctx context.Context, c store.Claim, f store.File) (bool, error)
 	TaskFiles(ctx context.Context, orgID, taskID int64, ids []uuid.UUID) ([]store.File, error)
 }

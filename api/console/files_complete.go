@@ -78,6 +78,10 @@ func (a *api) settle(ctx context.Context, claim store.Claim, file store.TaskFile
 		}
 		return store.File{}, err
 	}
+	// From here on it is done to its end, also when the caller has left: a statement
+	// that is given up may be carried out all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
 	first, err := a.Store.CompleteTaskFile(ctx, claim, settled)
 	if err != nil {
 		a.dropCopy(ctx, claim, settled)
@@ -148,19 +152,21 @@ func (a *api) dropObject(ctx context.Context, key string) {
 	}
 }
 
-// copyDropTime bounds the deletion of a copy for which nobody waits any more.
-const copyDropTime = 10 * time.Second
+// settleTime bounds what is done for somebody who may not wait for it any more: noting
+// what the file is, and deleting a copy.
+const settleTime = 10 * time.Second
 
 // dropCopy deletes a copy that did not become the file, also when the caller has
 // left: no row knows its key, so no sweep finds it. It stays where it cannot be
-// asked whether it became the file all the same.
+// asked whether it became the file all the same: once what is under way with the file
+// is over, for a submission must not name a file whose bytes are gone.
 func (a *api) dropCopy(ctx context.Context, claim store.Claim, copied store.File) {
 	if copied.Key == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), copyDropTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	now, err := a.Store.TaskFile(ctx, claim, copied.ID)
+	now, err := a.Store.SettledTaskFile(ctx, claim, copied.ID)
 	switch {
 	case err == nil && now.Key != copied.Key, fault.Is(err, fault.NotFound):
 		a.dropObject(ctx, copied.Key)

@@ -54,12 +54,23 @@ func (s *Store) CreateTaskFile(ctx context.Context, c Claim, f TaskFile) error {
 	return translate(err)
 }
 
+const taskFileSQL = `SELECT ` + taskFileColumns + `, field, upload_key, announced_type, completed_at FROM task_files
+	WHERE id = $1 AND org_id = $2 AND task_id = $3 AND node_key = $4 AND user_id = $5`
+
 // TaskFile returns a file that the claim's holder uploads for its node.
 func (s *Store) TaskFile(ctx context.Context, c Claim, id uuid.UUID) (TaskFile, error) {
+	return s.taskFile(ctx, taskFileSQL, c, id)
+}
+
+// SettledTaskFile is TaskFile after whatever is under way with the file: a completion
+// whose caller was not told of its end may still be committed.
+func (s *Store) SettledTaskFile(ctx context.Context, c Claim, id uuid.UUID) (TaskFile, error) {
+	return s.taskFile(ctx, taskFileSQL+` FOR UPDATE`, c, id)
+}
+
+func (s *Store) taskFile(ctx context.Context, sql string, c Claim, id uuid.UUID) (TaskFile, error) {
 	var f TaskFile
-	err := s.pool.QueryRow(ctx, `SELECT `+taskFileColumns+`, field, upload_key, announced_type, completed_at FROM task_files
-		WHERE id = $1 AND org_id = $2 AND task_id = $3 AND node_key = $4 AND user_id = $5`,
-		id, c.OrgID, c.TaskID, c.Node, c.UserID).Scan(&f.ID, &f.OrgID, &f.Key, &f.Name, &f.Size, &f.SHA256, &f.ContentType,
+	err := s.pool.QueryRow(ctx, sql, id, c.OrgID, c.TaskID, c.Node, c.UserID).Scan(&f.ID, &f.OrgID, &f.Key, &f.Name, &f.Size, &f.SHA256, &f.ContentType,
 		&f.Field, &f.UploadKey, &f.Announced, &f.CompletedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return f, fault.New(fault.NotFound, "file not found: it is not one that you upload for this work")

@@ -1,0 +1,59 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is under way when somebody leaves is done to its end: the row would name a copy
+// that is deleted meanwhile.
+func TestACompletionOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
+	b := withUploads(t)
+	b.created(t, 1)
+	maker := b.login(t, "contributor1")
+	claim := maker.claim(t, "contributor")
+	created := maker.begin(t, claim, "scan", "a.png", "image/png", len(pngBytes))
+	require.Equal(t, http.StatusOK, browserPut(t, created, pngBytes))
+	complete := onClaim(claim, "/files/"+created["file_id"].(string)+"/complete")
+
+	ctx := context.WithoutCancel(t.Context())
+	tx, err := b.Store.Pool().Begin(ctx)
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(ctx) }()
+	_, err = tx.Exec(ctx, `SELECT FROM task_files WHERE id = $1 FOR UPDATE`, created["file_id"])
+	require.NoError(t, err)
+	waits, leave := context.WithCancel(ctx)
+	defer leave()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		maker.do(t, http.MethodPost, complete, nil, func(r *http.Request) { *r = *r.WithContext(waits) })
+	}()
+	require.Eventually(t, func() bool {
+		return b.count(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+	}, 20*time.Second, 5*time.Millisecond)
+	leave()
+	require.Never(t, func() bool {
+		select {
+		case <-left:
+			return true
+		default:
+			return false
+		}
+	}, 200*time.Millisecond, 5*time.Millisecond, "the end is waited for")
+	require.NoError(t, tx.Rollback(ctx))
+	<-left
+
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM task_files WHERE completed_at IS NOT NULL`))
+	done := maker.ok(t, 200, http.MethodPost, complete, nil)
+	require.Equal(t, pngBytes, fetch(t, done["url"]))
+	there, err := objects(t).List(ctx, fmt.Sprintf("org/%d/files/task/%v/%s", b.OrgID, claim["task_id"], created["file_id"]), "")
+	require.NoError(t, err)
+	require.Len(t, there, 1)
+}
