@@ -72,15 +72,16 @@ func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
 }
 
 // keepDraft saves what came with a refused submission, so that nothing that a
-// person wrote is lost: as the newest revision, unless they hold the node again,
-// under another claim, and write on there.
-func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) error {
-	_, err := s.pool.Exec(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
-		SELECT $1::bigint, $2::text, $3::bigint, $4::bigint, $5::jsonb, 1 WHERE NOT EXISTS (
-			SELECT 1 FROM task_nodes WHERE task_id = $1 AND key = $2 AND claimed_by = $3 AND claim_id <> $6)
-		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()`,
+// person wrote is lost, as the newest revision. It says whether it did: not when they
+// hold the node again, under another claim, and have saved something else there.
+func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) (bool, error) {
+	tag, err := s.pool.Exec(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
+		VALUES ($1, $2, $3, $4, $5, 1)
+		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
+			WHERE d.values = excluded.values OR NOT EXISTS (SELECT 1 FROM task_nodes n JOIN task_events e ON e.task_id = n.task_id AND e.seq = n.last_seq
+				WHERE n.task_id = $1 AND n.key = $2 AND n.claimed_by = $3 AND n.claim_id <> $6 AND e.created_at <= d.updated_at)`,
 		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID)
-	return translate(err)
+	return tag.RowsAffected() == 1, translate(err)
 }
 
 // queueNoDraft drops what the holder of a claim wrote so far.

@@ -164,9 +164,39 @@ func TestALateSubmitLeavesTheNewClaimsDraftAlone(t *testing.T) {
 	rev, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"new"}`), 0)
 	require.NoError(t, err)
 	_, err = b.Store.Submit(ctx, ada, old.ID, raw(`{"answer":"old","sure":true}`))
-	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	conflicts(t, err, "what you sent now is not kept")
 	_, err = b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"newer"}`), rev)
 	require.NoError(t, err)
+}
+
+// Who holds the node again and has saved nothing there yet finds what they sent too
+// late, in place of what they had saved before it.
+func TestALateSubmitIsTheNewClaimsDraftWhereItHasNone(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"nothing saved": false, "saved under the first claim": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			ctx := t.Context()
+			id := b.create(1)[0]
+			ada := b.Contributors[0]
+			old := b.claim(ada, pipeline.KindSubtask)
+			if before {
+				_, err := b.Store.SaveDraft(ctx, ada, old.ID, raw(`{"answer":"half"}`), 0)
+				require.NoError(t, err)
+			}
+			b.lapse(id, time.Second)
+			c := b.claim(ada, pipeline.KindSubtask)
+			_, err := b.Store.Submit(ctx, ada, old.ID, raw(`{"answer":"whole","sure":true}`))
+			conflicts(t, err, "kept as your draft")
+			_, err = b.Store.Submit(ctx, ada, old.ID, raw(`{"answer":"whole","sure":true}`))
+			conflicts(t, err, "kept as your draft") // who did not hear the answer asks again
+			w, err := b.Store.Work(ctx, *c)
+			require.NoError(t, err)
+			require.NotNil(t, w.Draft)
+			require.JSONEq(t, `"whole"`, string(w.Draft.Values["answer"]))
+		})
+	}
 }
 
 func TestReturnedWorkGoesToTheQueueWhenNobodyComes(t *testing.T) {

@@ -202,23 +202,26 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Ve
 	if len(v.Values) == 0 {
 		return Submitted{}, why
 	}
-	kept, err := s.keepSafe(ctx, c, v.Values)
-	if err != nil {
-		return Submitted{}, err
-	}
-	if !kept {
-		return Submitted{}, why
-	}
-	return Submitted{}, fault.New(fault.Conflict,
-		"your claim on node %q of task %d is over; what you wrote is kept as your draft, claim the node again to go on", c.Node, c.TaskID)
+	return Submitted{}, s.keepSafe(ctx, c, v.Values, why)
 }
 
-// keepSafe keeps the values as a draft and reports whether they can be one at
-// all.
-func (s *Store) keepSafe(ctx context.Context, c Claim, values form.Values) (bool, error) {
+// keepSafe keeps the values of a submission that was refused as a draft, and is the
+// refusal that says what became of them; why, when they can be no draft at all.
+func (s *Store) keepSafe(ctx context.Context, c Claim, values form.Values, why error) error {
 	p, err := s.Version(ctx, c.VersionID)
-	if err != nil || len(draftForm(p, c).CheckDraft(values)) > 0 {
-		return false, err
+	if err != nil {
+		return err
 	}
-	return true, s.keepDraft(ctx, c, values)
+	if len(draftForm(p, c).CheckDraft(values)) > 0 {
+		return why
+	}
+	switch kept, err := s.keepDraft(ctx, c, values); {
+	case err != nil:
+		return err
+	case kept:
+		return fault.New(fault.Conflict,
+			"your claim on node %q of task %d is over; what you wrote is kept as your draft, claim the node again to go on", c.Node, c.TaskID)
+	}
+	return fault.New(fault.Conflict, "this claim on node %q of task %d is over, and you hold the node again under another one; "+
+		"what you saved there stays as it is, and what you sent now is not kept: copy it from here if you need it", c.Node, c.TaskID)
 }
