@@ -22,6 +22,7 @@ type TaskDetail struct {
 	Priority     int              `json:"priority" doc:"Lower is served first."`
 	Held         bool             `json:"held"`
 	Input        form.Values      `json:"input" doc:"Seeded values."`
+	Answers      form.Values      `json:"answers" doc:"What people answered, as it counts now: the newest that was handed in, with what reviewers corrected."`
 	Nodes        []TaskNode       `json:"nodes"`
 	Submissions  []TaskSubmission `json:"submissions" doc:"Newest first."`
 	Timeline     []TaskEvent      `json:"timeline" doc:"Newest first."`
@@ -78,7 +79,7 @@ func (a *api) getTask(ctx context.Context, in *OnTask) (*taskDetailOutput, error
 	}
 	out := TaskDetail{
 		Task: newTask(d.Task), PipelineID: m.PipelineID, PipelineName: d.PipelineName, ProjectID: m.ProjectID,
-		Version: d.VersionNumber, Priority: d.Priority, Held: d.Held, Input: notNil(d.Input),
+		Version: d.VersionNumber, Priority: d.Priority, Held: d.Held, Input: notNil(d.Input), Answers: notNil(d.Answers),
 		Nodes: make([]TaskNode, len(d.Nodes)), Submissions: make([]TaskSubmission, len(d.Submissions)),
 		Timeline: make([]TaskEvent, len(d.Events)), Forms: forms(p), Reviews: reviewsOf(p), Run: a.run(in.TaskID),
 	}

@@ -55,6 +55,7 @@ type TaskSubmission struct {
 	Values    form.Values `json:"values"`
 	Comments  []Comment   `json:"comments"`
 	At        time.Time   `json:"at"`
+	UndoneAt  *time.Time  `json:"undone_at" doc:"When its author took it back; null when it stands."`
 }
 
 // TaskEvent is one row of a task's journal.
@@ -135,7 +136,7 @@ func (a *api) getCounts(ctx context.Context, in *InPipeline) (*countsOutput, err
 func newSubmission(s store.SubmissionDetail) TaskSubmission {
 	out := TaskSubmission{
 		Node: s.Node, Iteration: s.Iteration, Author: s.Author, Verdict: s.Verdict,
-		Values: notNil(s.Values), Comments: make([]Comment, len(s.Comments)), At: s.At.UTC(),
+		Values: notNil(s.Values), Comments: make([]Comment, len(s.Comments)), At: s.At.UTC(), UndoneAt: utc(s.UndoneAt),
 	}
 	for i, c := range s.Comments {
 		out.Comments[i] = Comment(c)

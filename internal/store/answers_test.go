@@ -195,3 +195,30 @@ func TestACorrectionTakesAwayWhatItHides(t *testing.T) {
 	require.JSONEq(t, `true`, string(seen.Values["sure"]))
 	b.checked()
 }
+
+// A task's page shows as answers what counts: not what was taken back, and not what was
+// left out when it was handed in again.
+func TestATasksPageShowsTheAnswersThatCount(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id, ada := b.create(1)[0], b.Contributors[0]
+	detail := func() store.TaskDetail {
+		d, err := b.Store.TaskDetail(t.Context(), b.OrgID, b.PipelineID, id)
+		require.NoError(t, err)
+		return d
+	}
+	require.Empty(t, detail().Answers)
+	c, _ := b.handIn(ada)
+	require.Equal(t, raw(answer42), detail().Answers, "and neither what was given nor what is fixed")
+	require.Nil(t, detail().Submissions[0].UndoneAt)
+	again, err := b.undo(ada, c.ID)
+	require.NoError(t, err)
+	require.Empty(t, detail().Answers)
+	require.NotNil(t, detail().Submissions[0].UndoneAt)
+	_, err = b.Store.Submit(t.Context(), ada, again.ID, raw(`{"answer":"43"}`))
+	require.NoError(t, err)
+	require.Equal(t, raw(`{"answer":"43"}`), detail().Answers)
+	require.Len(t, detail().Submissions, 2)
+	b.settle(id)
+	b.checked()
+}

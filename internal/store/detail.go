@@ -19,7 +19,9 @@ type TaskDetail struct {
 	VersionNumber int
 	Priority      int
 	Input         form.Values
-	Held          bool
+	// Answers are what people's words for the fields of the task are now.
+	Answers form.Values
+	Held    bool
 	// Touched says that any node was ever claimed.
 	Touched     bool
 	Nodes       []NodeDetail
@@ -64,6 +66,8 @@ type SubmissionDetail struct {
 	Values    form.Values `db:"values"`
 	Comments  []Comment   `db:"comments"`
 	At        time.Time   `db:"created_at"`
+	// UndoneAt is when its author took it back.
+	UndoneAt *time.Time `db:"undone_at"`
 }
 
 // maxTimeline is how many of a task's newest journal rows and submissions a
@@ -97,8 +101,27 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 	if d.Events, err = pgx.CollectRows(rows, pgx.RowToStructByName[EventDetail]); err != nil {
 		return TaskDetail{}, translate(err)
 	}
-	rows, _ = s.pool.Query(ctx, `SELECT node_key, iteration, author, verdict, values, comments, created_at FROM submissions
+	rows, _ = s.pool.Query(ctx, `SELECT node_key, iteration, author, verdict, values, comments, created_at, undone_at FROM submissions
 		WHERE task_id = $1 AND org_id = $2 ORDER BY seq DESC LIMIT $3`, taskID, orgID, maxTimeline)
-	d.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[SubmissionDetail])
+	if d.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[SubmissionDetail]); err != nil {
+		return TaskDetail{}, translate(err)
+	}
+	d.Answers, err = s.peoplesAnswers(ctx, Claim{OrgID: orgID, VersionID: d.VersionID, TaskID: taskID})
 	return d, translate(err)
+}
+
+// peoplesAnswers are those of a task that people gave: what counts of all that was handed
+// in, as it counts for the task's way.
+func (s *Store) peoplesAnswers(ctx context.Context, c Claim) (form.Values, error) {
+	p, values, _, err := s.claimAnswers(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range p.Seed.Fields() {
+		if f.Input == form.Contributor {
+			names = append(names, f.Name)
+		}
+	}
+	return only(values, names), nil
 }

@@ -1289,6 +1289,12 @@ export type TaskAt = {
 };
 
 export type TaskDetail = {
+    /**
+     * What people answered, as it counts now: the newest that was handed in, with what reviewers corrected.
+     */
+    answers: {
+        [key: string]: unknown;
+    };
     created_at: string;
     /**
      * The files of the task.
@@ -1409,6 +1415,10 @@ export type TaskSubmission = {
     comments: Array<Comment>;
     iteration: number;
     node: string;
+    /**
+     * When its author took it back; null when it stands.
+     */
+    undone_at: string | null;
     values: {
         [key: string]: unknown;
     };

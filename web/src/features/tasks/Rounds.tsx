@@ -60,6 +60,11 @@ function RoundCard({ task: t, round }: { task: TaskDetail; round: Round }) {
             {verdict.text}
           </Badge>
         )}
+        {s.undone_at && (
+          <Badge color="gray" variant="dot" tt="none">
+            taken back
+          </Badge>
+        )}
         <Badge variant="default" tt="none" fw={500}>
           round {s.iteration}
         </Badge>

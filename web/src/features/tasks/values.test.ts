@@ -10,6 +10,7 @@ const sub = (part: Partial<TaskSubmission>): TaskSubmission => ({
   values: {},
   comments: [],
   at: '2026-01-01T00:00:00Z',
+  undone_at: null,
   ...part,
 });
 
@@ -24,8 +25,25 @@ const task = {
   ],
 };
 
-test('the newest hand-in counts, with the reviewer’s fix on top', () => {
-  expect(currentValues(task)).toEqual({ question: 'q', answer: '42!' });
+test('what is known is what was given and what the server counts as answered', () => {
+  const undone = sub({ values: { answer: '43' }, undone_at: '2026-01-01T00:00:30Z' });
+  const now = { ...task, answers: { answer: '42!' }, submissions: [undone, ...task.submissions] };
+  expect(currentValues(now)).toEqual({ question: 'q', answer: '42!' });
+});
+
+test('nothing is compared with what was taken back', () => {
+  const all = [
+    sub({ node: 'check', verdict: 'approve', values: { answer: '44' } }),
+    sub({ iteration: 3, values: { answer: '43' } }),
+    sub({ iteration: 2, values: { answer: '42' }, undone_at: '2026-01-01T00:00:30Z' }),
+    sub({ values: { answer: '41' } }),
+  ];
+  expect(rounds({ input: {}, submissions: all }).map((r) => r.before)).toEqual([
+    null,
+    { answer: '41' },
+    { answer: '41' },
+    { answer: '43' },
+  ]);
 });
 
 test('each round is compared with the one before, a fix with what it fixed', () => {

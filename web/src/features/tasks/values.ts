@@ -2,13 +2,9 @@ import type { Field, TaskDetail, TaskSubmission } from '@/api';
 
 type Values = Record<string, unknown>;
 
-/** What a task knows now: seeded values, then every hand-in and every reviewer's fix on top, oldest first. */
-export function currentValues(t: Pick<TaskDetail, 'input' | 'submissions'>): Values {
-  const out: Values = { ...t.input };
-  for (const s of oldestFirst(t.submissions)) {
-    if (s.verdict === '' || s.verdict === 'approve') Object.assign(out, s.values);
-  }
-  return out;
+/** What a task knows now: seeded values and people's answers. The server tells what of all that was handed in counts. */
+export function currentValues(t: Pick<TaskDetail, 'input' | 'answers'>): Values {
+  return { ...t.input, ...t.answers };
 }
 
 /** Newest first, as the server lists them, turned around. */
@@ -30,6 +26,7 @@ export function rounds(t: Pick<TaskDetail, 'input' | 'submissions'>): Round[] {
   return oldestFirst(t.submissions).map((s) => {
     const review = s.verdict !== '';
     const before = review ? pick(known, Object.keys(s.values)) : (latest.get(s.node) ?? null);
+    if (s.undone_at) return { submission: s, before }; // what was taken back is nothing to compare with
     if (!review) latest.set(s.node, s.values);
     if (!review || s.verdict === 'approve') Object.assign(known, s.values);
     return { submission: s, before };
