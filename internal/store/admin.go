@@ -117,7 +117,10 @@ func (s *Store) Resolve(ctx context.Context, m Member, taskID int64, node, outco
 		e := pipeline.Event{
 			Kind: pipeline.EventResolve, Node: node, Iteration: n.Iteration, Actor: m.UserID, Outcome: outcome, Reason: reason,
 		}
-		return s.resolve(ctx, tx, t, n, e)
+		if err := s.resolve(ctx, tx, t, n, e); err != nil || outcome != pipeline.ResolveRequeue {
+			return err
+		}
+		return s.catchUp(ctx, tx, t) // as Requeue does
 	})
 }
 

@@ -157,6 +157,8 @@ func (s *Store) Requeue(ctx context.Context, m Member, taskID int64, reason stri
 				return err
 			}
 		}
-		return nil
+		// What follows is not left to the run: a node before which something is still to be
+		// done is closed again, and nobody may be given it meanwhile.
+		return s.catchUp(ctx, tx, t)
 	})
 }

@@ -137,3 +137,36 @@ func TestAnOperatorsCancellationAppliesWhatWaited(t *testing.T) {
 	require.Equal(t, task.Failed, b.status(id).Status)
 	b.checked()
 }
+
+// What is put back before its turn has come waits for it: nobody is given it before the
+// run of the task has looked.
+func TestWhatIsPutBackWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	for name, requeue := range map[string]func(b *bench, id int64) error{
+		"one node": func(b *bench, id int64) error {
+			return b.Store.Resolve(b.t.Context(), b.member(b.Admin), id, "check", pipeline.ResolveRequeue, "")
+		},
+		"the task": func(b *bench, id int64) error { return b.Store.Requeue(b.t.Context(), b.member(b.Admin), id, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			ctx := t.Context()
+			id, ada, rita := b.create(1)[0], b.Contributors[0], b.Reviewers[0]
+			require.NoError(t, b.Store.Quarantine(ctx, b.member(b.Admin), id, "check", ""))
+			require.NoError(t, requeue(b, id))
+			require.Nil(t, b.claim(rita, pipeline.KindReview), "there is nothing to review yet")
+			n, _ := b.settle(id).Node("check")
+			require.Equal(t, task.NodePending, n.Status)
+			b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+			b.settle(id)
+			c := b.claim(rita, pipeline.KindReview)
+			require.NotNil(t, c)
+			require.NoError(t, b.Store.Escalate(ctx, b.member(b.Admin), id, "check", ""))
+			require.NoError(t, requeue(b, id))
+			require.NotNil(t, b.claim(rita, pipeline.KindReview), "and where its turn has come it is open at once")
+			b.settle(id)
+			b.checked()
+		})
+	}
+}
