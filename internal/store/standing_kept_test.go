@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -93,6 +94,27 @@ func TestARemovalEndsWhatAStepIsAboutToKeep(t *testing.T) {
 		func() error { return b.Store.RemoveMember(ctx, orgAdmin(b.World), ada) })
 	require.NoError(t, errors.Join(errs...))
 	require.NotNil(t, b.claim(ben, pipeline.KindSubtask))
+	b.settle(id)
+	b.checked()
+}
+
+// Nor is a review that its object's author must not hold kept for them, who held it
+// before they did the work themselves.
+func TestAReviewIsNotKeptForWhoDidTheWorkSince(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Definition()
+	d.Nodes[2].FourEyes = true
+	b := newBench(t, dbtest.WithDefinition(d))
+	ctx := t.Context()
+	id := b.create(1)[0]
+	ada, boss, rita := b.Contributors[0], b.ProjectAdmin, b.Reviewers[0]
+	b.submitted(ada, id, "solve", answer42)
+	b.judged(boss, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.exec(`UPDATE task_nodes SET reserved_for = NULL, reserved_until = NULL WHERE task_id = $1`, id) // ada did not come
+	b.submitted(boss, id, "solve", answer42)
+	c, err := b.Store.ClaimNext(ctx, b.member(rita), pipeline.KindReview)
+	require.NoError(t, err)
+	require.NotNil(t, c, "the review is kept for somebody who may not do it")
 	b.settle(id)
 	b.checked()
 }
