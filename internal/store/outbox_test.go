@@ -260,6 +260,33 @@ func TestReconcileRingsWhatLags(t *testing.T) {
 	}
 }
 
+// Who was rung because a lease or a time limit is over has not moved before that is ended,
+// else they would be rung in each round, and ever more of them.
+func TestWhatIsOverdueLagsUntilItIsEnded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	ids := b.create(3)
+	b.claim(b.Contributors[0], pipeline.KindSubtask)
+	b.settle(ids[0])
+	b.lapse(ids[0], 10*time.Minute)
+	b.exec(`UPDATE task_nodes SET sla_at = now() - interval '10 minutes' WHERE task_id = $1 AND key = 'solve'`, ids[1])
+	b.exec(`DELETE FROM outbox`)
+	rung, err := b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.ElementsMatch(t, ids[:2], rung)
+	still, err := b.Store.StillLagging(ctx, ids)
+	require.NoError(t, err)
+	require.ElementsMatch(t, ids[:2], still)
+	for _, id := range ids[:2] {
+		_, err := b.Store.CheckDeadlines(ctx, id)
+		require.NoError(t, err)
+	}
+	still, err = b.Store.StillLagging(ctx, ids)
+	require.NoError(t, err)
+	require.Empty(t, still)
+}
+
 // Whoever gives way hears how long people wait for what follows from what they
 // handed in; what lags for another reason slows nobody, and neither does a claim
 // that is not told yet.

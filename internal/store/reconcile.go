@@ -49,10 +49,12 @@ func (s *Store) Tidy(ctx context.Context) error {
 }
 
 // StillLagging returns those of the tasks to which nothing has happened since
-// they were rung.
+// they were rung: events that nobody applied still wait, or what was overdue is.
 func (s *Store) StillLagging(ctx context.Context, ids []int64) ([]int64, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT id FROM tasks WHERE id = ANY($1) AND applied_seq < seq AND updated_at < now() - $2::interval`,
-		ids, lagBeforeRing)
+	rows, _ := s.pool.Query(ctx, `SELECT id FROM tasks t WHERE id = ANY($1) AND (applied_seq < seq AND updated_at < now() - $2::interval
+		OR EXISTS (SELECT 1 FROM task_nodes n WHERE n.task_id = t.id AND (n.status = 'claimed' AND n.lease_expires_at < now() - $3::interval
+			OR n.status IN ('available', 'claimed') AND n.sla_at < now() - $3::interval)))`,
+		ids, lagBeforeRing, deadlineBeforeRing)
 	out, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	return out, translate(err)
 }
