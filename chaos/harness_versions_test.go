@@ -3,6 +3,9 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"go/parser"
+	"go/printer"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,8 +45,8 @@ const (
 
 // oldVersion builds the product as it was at CHAOS_OLD; unless that is set, at the
 // last tag before this commit, or before the last such change of what a row is about
-// (paths of Git) where no tag differs in that. One that does not differ is an error:
-// a row with it would prove nothing. It is built without the web app, which is no
+// (paths of Git) where no tag differs in that. One that does not differ, but in
+// comments, is an error: a row with it would prove nothing. It is built without the web app, which is no
 // part of what is looked at. A build is kept beside what runs leave.
 func oldVersion(t *testing.T, change string, about ...string) version {
 	t.Helper()
@@ -54,9 +57,13 @@ func oldVersion(t *testing.T, change string, about ...string) version {
 	if ref == "" {
 		var err error
 		if ref, err = git(t, "describe", "--tags", "--abbrev=0", "HEAD^"); err != nil || !differs(t, ref, change, about) {
-			last, err := git(t, slices.Concat([]string{"log", "-1", "--format=%h", "--diff-filter=" + change, "--"}, about)...)
+			changes, err := git(t, slices.Concat([]string{"log", "--format=%h", "--diff-filter=" + change, "--"}, about)...)
 			require.NoError(t, err)
-			ref = last + "^"
+			for last := range strings.FieldsSeq(changes) {
+				if ref = last + "^"; differs(t, ref, change, about) {
+					break
+				}
+			}
 		}
 	}
 	commit, err := git(t, "rev-parse", "--verify", "--quiet", "--short=12", ref+"^{commit}")
@@ -87,7 +94,36 @@ func differs(t *testing.T, ref, change string, about []string) bool {
 	t.Helper()
 	changed, err := git(t, slices.Concat([]string{"diff", "--name-only", "--diff-filter=" + change, ref, "--"}, about)...)
 	require.NoError(t, err)
-	return changed != ""
+	return slices.ContainsFunc(strings.Fields(changed), func(file string) bool {
+		if filepath.Ext(file) != ".go" {
+			return true
+		}
+		then, err := git(t, "show", ref+":"+file)
+		if err != nil { // it is new
+			return true
+		}
+		now, err := os.ReadFile(filepath.Join(stacktest.Root(t), file))
+		return err != nil || codeOf(t, then) != codeOf(t, string(now))
+	})
+}
+
+// codeOf is a file of Go without its comments, and in one form.
+func codeOf(t *testing.T, source string) string {
+	t.Helper()
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, "", source, parser.SkipObjectResolution) // leaves comments out
+	require.NoError(t, err)
+	var out strings.Builder
+	require.NoError(t, (&printer.Config{Mode: printer.RawFormat}).Fprint(&out, token.NewFileSet(), parsed)) // without its lines
+	return out.String()
+}
+
+// TestWhatMakesAnOldVersion shows that words about a program make no other program.
+func TestWhatMakesAnOldVersion(t *testing.T) {
+	t.Parallel()
+	const source = "package p\n\n// f is one.\nfunc f() int { return 1 } // one\n"
+	require.Equal(t, codeOf(t, source), codeOf(t, "// Package p is another.\npackage p\n\nfunc f() int {\n\t// two\n\n\treturn 1\n}\n"))
+	require.NotEqual(t, codeOf(t, source), codeOf(t, "package p\n\nfunc f() int { return 2 }\n"))
 }
 
 func git(t *testing.T, args ...string) (string, error) {
@@ -109,15 +145,13 @@ func (v version) run(ctx context.Context, r *Run, p *stacktest.Process) error {
 	return r.Ready(ctx)
 }
 
-// Rolling replaces the program of every process, one after the other: workers
-// first, as docs/operations.md has it.
-func (v version) Rolling(name string) Fault {
-	return Fault{Name: name, Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-		for _, p := range slices.Concat(r.Workers, r.Serves) {
-			if err := v.run(ctx, r, p); err != nil {
-				return nil, err
-			}
+// replaces puts the program in the place of every process, one after the other:
+// workers first, as docs/operations.md has it.
+func (v version) replaces(ctx context.Context, r *Run) error {
+	for _, p := range slices.Concat(r.Workers, r.Serves) {
+		if err := v.run(ctx, r, p); err != nil {
+			return err
 		}
-		return nil, nil //nolint:nilnil // it stays so
-	}}
+	}
+	return nil
 }

@@ -18,12 +18,13 @@ const deadWorkerWithin = 30 * time.Second
 // after the commits of what they do: with outbox rows in hand, once Temporal was
 // told, in a step, with files stored whose rows are not there, and at the end of
 // an upload. While the other one lives, whatever waited when the one died goes on
-// within 30 s; every upload makes each of its tasks once, and every file of theirs
+// within 30 s, an archive that it was unpacking too; every upload makes each of its tasks once, and every file of theirs
 // is in the store with its bytes.
 func TestRow02WorkerKilled(t *testing.T) {
 	const rows = 60
 	var files *uploads
 	var sent []upload
+	archive := &unpacker{rows: rows}
 	uploading := func(ctx context.Context, r *Run) error {
 		up, err := files.put(ctx, zipOf(r.t, rows, 5000))
 		if err != nil {
@@ -44,7 +45,7 @@ func TestRow02WorkerKilled(t *testing.T) {
 	RunRow(t, Row{
 		Number: 2, Name: "worker killed",
 		Faults: []Fault{
-			alone(targetA), alone(targetB), WorkerKilled(targetBoth),
+			alone(targetA), alone(targetB), archive.fault(), WorkerKilled(targetBoth),
 			KilledAtCommit(ofWorker, pgproxy.After, atTaken, nil), KilledAtCommit(ofWorker, pgproxy.Before, atTold, nil),
 			KilledAtCommit(ofWorker, pgproxy.Before, atStep, nil), KilledAtCommit(ofWorker, pgproxy.After, atStep, nil),
 			KilledAtCommit(ofWorker, pgproxy.Before, atFile, uploading), KilledAtCommit(ofWorker, pgproxy.After, atFile, uploading),
@@ -52,9 +53,11 @@ func TestRow02WorkerKilled(t *testing.T) {
 		},
 		Prepare: func(_ context.Context, r *Run) error {
 			files = r.newUploads()
+			archive.files = files
 			return nil
 		},
 		After: func(ctx context.Context, r *Run) error {
+			archive.made(ctx)
 			for _, up := range sent {
 				files.made(ctx, files.ended(ctx, up.ID, recoverWithin), rows)
 			}

@@ -21,10 +21,11 @@ const (
 
 // TestRow05TemporalLosesRuns terminates and resets runs, and then drops
 // Temporal's databases under its feet, so that it comes back empty: not even
-// the search attributes of our runs are there. Every open task gets a run
-// again without anybody's help, and nothing that was accepted is lost.
+// the search attributes of our runs are there. Clients are served on, every open
+// task gets a run again without anybody's help, and nothing that was accepted is
+// lost.
 func TestRow05TemporalLosesRuns(t *testing.T) {
-	dropped := Fault{Name: "Temporal's databases dropped", Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+	dropped := Fault{Name: "Temporal's databases dropped", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
 		return nil, r.dropTemporal(ctx)
 	}, Deadline: rebuiltWithin + schemaWithin}
 	RunRow(t, Row{

@@ -16,19 +16,21 @@ import (
 // TestRow05TemporalPutBackToAnOlderState copies Temporal's databases, lets people work
 // on, and puts the copies back: runs know less than their tasks, runs of tasks that have
 // ended since are open again, and tasks that were created since have none. Claims,
-// submissions, creations and polls go on, and every open task goes on to its end. The
+// submissions, creations and polls go on, also while Temporal is frozen, put back and
+// starts anew, and every open task goes on to its end. The
 // runs that are open for nothing are ended as docs/operations.md has it, by the command
 // that the doctor names.
 func TestRow05TemporalPutBackToAnOlderState(t *testing.T) {
 	RunRow(t, Row{
 		Number: 5, Name: "Temporal put back to an older state",
-		Faults: []Fault{{
-			Name: "Temporal's databases put back to an older state",
-			Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-				return r.putTemporalBack, r.copyTemporal(ctx)
-			},
-			Hold: holdFor(20 * time.Second),
-		}},
+		Faults: []Fault{
+			{Name: "Temporal's databases copied", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+				return nil, r.copyTemporal(ctx)
+			}, Hold: holdFor(20 * time.Second)},
+			{Name: "Temporal's databases put back to an older state", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+				return nil, r.putTemporalBack(ctx)
+			}},
+		},
 		Deadline: rebuiltWithin,
 	})
 }

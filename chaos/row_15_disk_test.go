@@ -111,12 +111,13 @@ func (b *badS3) toldToComeAgain(ctx context.Context) error {
 	const enough = 10
 	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
 	defer cancel()
-	c := &http.Client{Timeout: 2 * callTimeout}
 	noise := make([]byte, 75_000)
 	_, _ = rand.Read(noise) // never fails
 	body := plainTasks(10, "qfiles "+base64.StdEncoding.EncodeToString(noise))
 	made := 0
 	for told, n := 0, 0; told < enough; n++ {
+		// Without a key a create whose commit was under way when Postgres stopped is 500.
+		c := &http.Client{Timeout: 2 * callTimeout, Transport: withKey(fmt.Sprintf("disk-%d", n))}
 		a, err := ask(ctx, c, http.MethodPost, fmt.Sprintf("%s/api/v1/workflows/%d/tasks", b.run.bases[n%len(b.run.bases)], b.plain), b.key, body)
 		switch {
 		case ctx.Err() != nil:

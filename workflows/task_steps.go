@@ -9,6 +9,7 @@ import (
 
 	"github.com/taskloom/taskloom/activities"
 	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/planted"
 )
 
 // tasks is a typed reference to the activities; the worker registers the real
@@ -44,6 +45,9 @@ func (r *taskRun) step(ctx workflow.Context) error {
 			// Not an error of the run, which would end it: the workflow task fails, and
 			// Temporal gives it out again until a newer worker takes it.
 			panic(pipeline.Unknown(e))
+		}
+		if planted.Enabled && planted.Is(planted.PlanPanics) && planted.Poisoned(r.taskID) {
+			panic("planted")
 		}
 		var changes []pipeline.Change
 		state, changes = pipeline.Step(r.Graph, state, e)

@@ -25,7 +25,15 @@ const (
 	TaskAnyOrg Bug = "task-any-org"
 )
 
-// Bugs lists them all.
+// PlanPanics is no bug that a check must find, but poison for one of the faults
+// (docs/chaos.md, row 18): what one task's run makes of an event panics.
+const PlanPanics Bug = "plan-panics"
+
+// Poisoned tells the tasks that PlanPanics is for: one in a thousand, so that a test
+// can have one and many others.
+func Poisoned(taskID int64) bool { return taskID%1000 == 7 }
+
+// Bugs lists those that the checks must find.
 func Bugs() []Bug {
 	return []Bug{ClaimUnlocked, SubmitAnyClaim, StepUnfenced, OutboxEarly, DraftUnguarded, TaskAnyOrg}
 }
