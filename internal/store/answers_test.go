@@ -26,8 +26,12 @@ func detour() pipeline.Definition {
 	d.Nodes = []pipeline.Node{start, solve, more, check, last, end}
 	sure := &form.Condition{Field: "sure", Op: form.OpEq, Value: json.RawMessage(`true`)}
 	d.Edges = []pipeline.Edge{
-		{From: "start", To: "solve"}, {From: "solve", To: "more", When: sure}, {From: "solve", To: "check"},
-		{From: "more", To: "check"}, {From: "check", To: "last"}, {From: "last", To: "end"},
+		{From: "start", To: "solve"},
+		{From: "solve", To: "more", When: sure},
+		{From: "solve", To: "check"},
+		{From: "more", To: "check"},
+		{From: "check", To: "last"},
+		{From: "last", To: "end"},
 	}
 	return d
 }
@@ -139,6 +143,7 @@ func TestAWayThatWasLeftAnswersForNothing(t *testing.T) {
 	w, err := b.Store.Work(ctx, *c)
 	require.NoError(t, err)
 	require.Len(t, w.Reviewed, 1, "nothing of the way that was left is under review")
+	b.settle(ids[0])
 
 	require.NoError(t, b.Store.FailTask(ctx, admin, ids[1], ""))
 	b.settle(ids[1])
