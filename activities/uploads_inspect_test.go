@@ -14,8 +14,10 @@ import (
 func TestErrorsOfADerivedRowAreOrderedByField(t *testing.T) {
 	t.Parallel()
 	errs := derivedErrors(7, seeding.DerivedRow{Name: "cat", Problems: []form.Problem{
-		{Field: "report", Message: "no file for report"}, {Field: "front", Message: "two files in cat for front"},
-		{Field: "front", Message: "another of cat"}, {Message: "a file in cat that no field takes"},
+		{Field: "report", Message: "no file for report"},
+		{Field: "front", Message: "two files in cat for front"},
+		{Field: "front", Message: "another of cat"},
+		{Message: "a file in cat that no field takes"},
 	}})
 	require.Equal(t, []seeding.ItemError{
 		{Index: 7, Message: "a file in cat that no field takes"},
