@@ -53,9 +53,9 @@ type ItemError struct {
 }
 
 // Rows checks a batch against a published pipeline. Rows come in the order of
-// the items; errors, MaxErrors at most, are ordered by index, then by field
-// name. Rows whose start
-// conditions come out alike share the nodes of their State: read only.
+// the items; errors, MaxErrors at most, are ordered by index, then by field name.
+// Rows whose start conditions come out alike share the nodes of their State: read
+// only.
 func Rows(p *pipeline.Pipeline, items []Item) ([]Row, []ItemError) {
 	s := newStarter(p)
 	rows := make([]Row, 0, len(items))

@@ -57,8 +57,11 @@ SELECT claim_id::text AS claim_id, org_id, pipeline_id, version_id, task_id, cla
 // notTheirsSQL keeps people from four-eyes reviews of their own work. It is an
 // aggregate so that the planner looks at the one task only: an EXISTS it may
 // turn into a hash of the whole table.
-const notTheirsSQL = `(NOT n.four_eyes OR (SELECT count(*) FROM task_nodes o
-           WHERE o.task_id = n.task_id AND o.kind = 'subtask' AND o.actor = $3) = 0)`
+const notTheirsSQL = notOfSQL + `$3) = 0)`
+
+// notOfSQL is notTheirsSQL up to the user.
+const notOfSQL = `(NOT n.four_eyes OR (SELECT count(*) FROM task_nodes o
+           WHERE o.task_id = n.task_id AND o.kind = 'subtask' AND o.actor = `
 
 // allowedSQL has a row when work may be claimed in the pipeline and the person may do
 // such work there now (standing.go). A statement asks for it once.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -284,9 +283,6 @@ func sameEvent(a, b pipeline.Event) bool {
 		a.Claim == b.Claim && a.Outcome == b.Outcome && slices.Equal(a.Skipped, b.Skipped) && slices.Equal(a.Returned, b.Returned)
 }
 
-// mayBeKeptSQL is notTheirsSQL for the user that a step keeps a node for.
-var mayBeKeptSQL = strings.ReplaceAll(notTheirsSQL, "$3", "$10")
-
 // writeChanges writes what a step decided. The step knows nobody's role, nor who may not
 // review what they did: a node that it keeps for somebody is kept only if they may still
 // work on it, or nobody could claim it for as long as it is kept.
@@ -306,7 +302,7 @@ func (s *Store) writeChanges(ctx context.Context, tx pgx.Tx, t *lockedTask, chan
 				claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL, last_seq = $9,
 				(reserved_for, reserved_until) = (SELECT $10::bigint, now() + $11::interval FROM pipelines p
 					WHERE $10::bigint IS NOT NULL AND p.id = n.pipeline_id AND p.org_id = n.org_id
-						AND `+mayWorkSQL("n.org_id", "$10", "n.kind")+` AND `+mayBeKeptSQL+`),
+						AND `+mayWorkSQL("n.org_id", "$10", "n.kind")+` AND `+notOfSQL+`$10) = 0)),
 				opened_at = CASE WHEN $3 = 'available' AND status NOT IN ('available', 'claimed') THEN now() ELSE opened_at END,
 				sla_at = CASE WHEN $3 = 'available' AND $12::interval > interval '0' THEN now() + $12::interval END
 			WHERE task_id = $1 AND key = $2 AND last_seq <= $9`,

@@ -155,7 +155,7 @@ func (s *Store) ListUploads(ctx context.Context, orgID, pipelineID int64, limit 
 
 // MaxUploadErrors is how many errors an upload's result lists: what one poll
 // costs must not grow with an archive of a hundred thousand bad rows.
-const MaxUploadErrors = 10_000
+const MaxUploadErrors = seeding.MaxErrors
 
 // UploadResult is what became of an upload's rows.
 type UploadResult struct {
