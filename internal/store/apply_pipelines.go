@@ -57,7 +57,7 @@ func (a *applying) savePipeline(
 	var same bool
 	err = a.tx.QueryRow(ctx, `
 		SELECT id, draft = $4::jsonb FROM pipelines
-		WHERE org_id = $1 AND project_id = $2 AND name = $3 FOR UPDATE`,
+		WHERE org_id = $1 AND project_id = $2 AND name = $3 FOR NO KEY UPDATE`,
 		a.org, projectID, def.Name, raw).Scan(&id, &same)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return createPipeline(ctx, a.tx, a.org, projectID, nil, def, raw)

@@ -36,7 +36,7 @@ func (s *Store) Publish(
 
 // SetPipelineStatus performs a verb other than publish. Completing needs every
 // task to be finished or failed; tasks cannot be created meanwhile, because
-// creation locks the same row.
+// creations wait for changePipeline.
 func (s *Store) SetPipelineStatus(
 	ctx context.Context, orgID, pipelineID, actor int64, verb pipeline.Verb,
 ) (PipelineRow, error) {
@@ -58,13 +58,14 @@ func (s *Store) SetPipelineStatus(
 	return row, err
 }
 
-// lockPipeline reads a pipeline for an admin of its project and keeps it from
-// changing, and tasks from being created in it, until the transaction ends.
+// lockPipeline reads a pipeline for an admin of its project and keeps others from
+// changing it until the transaction ends. Tasks are created in it meanwhile
+// (changePipeline).
 func lockPipeline(ctx context.Context, tx pgx.Tx, orgID, pipelineID, actor int64) (PipelineRow, error) {
 	if err := stillPipelineAdmin(ctx, tx, actor, pipelineID); err != nil {
 		return PipelineRow{}, err
 	}
-	tag, err := tx.Exec(ctx, `SELECT FROM pipelines WHERE org_id = $1 AND id = $2 FOR UPDATE`, orgID, pipelineID)
+	tag, err := tx.Exec(ctx, `SELECT FROM pipelines WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE`, orgID, pipelineID)
 	if err != nil {
 		return PipelineRow{}, fmt.Errorf("lock pipeline: %w", err)
 	}
@@ -110,6 +111,9 @@ func publish(
 	}
 	if live && status == p.Status {
 		return nil
+	}
+	if err := changePipeline(ctx, tx, p.ID); err != nil {
+		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE pipelines SET status = $3, version_id = $4, updated_at = now()
 		WHERE org_id = $1 AND id = $2`, p.OrgID, p.ID, status, version)
@@ -163,6 +167,9 @@ func addVersion(
 func move(ctx context.Context, tx pgx.Tx, p PipelineRow, actor *int64, verb pipeline.Verb) error {
 	status, err := pipeline.NextStatus(p.Status, p.VersionID != nil, verb)
 	if err != nil {
+		return err
+	}
+	if err := changePipeline(ctx, tx, p.ID); err != nil {
 		return err
 	}
 	if verb == pipeline.VerbComplete {

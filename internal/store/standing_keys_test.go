@@ -115,8 +115,11 @@ func TestTheEndOfAKeyWaitsForWhatIsOnItsWay(t *testing.T) {
 	for what, act := range keyActs(b, pending.ID) {
 		k, _, err := createKey(ctx, b.World, what)
 		require.NoError(t, err)
-		lock, arg := `SELECT 1 FROM pipelines WHERE id = $1 FOR UPDATE`, any(b.PipelineID)
-		if what == "a confirmation" {
+		lock, arg := `SELECT pg_advisory_xact_lock(3, ($1::bigint % 2147483647)::int)`, any(b.PipelineID)
+		switch what {
+		case "an upload":
+			lock = `SELECT 1 FROM pipelines WHERE id = $1 FOR UPDATE`
+		case "a confirmation":
 			lock, arg = `SELECT 1 FROM uploads WHERE id = $1 FOR UPDATE`, any(pending.ID)
 		}
 		errs := b.behindLock(lock, arg,

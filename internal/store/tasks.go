@@ -63,7 +63,7 @@ func (s *Store) CreateTasks(ctx context.Context, in CreateTasks) (Created, error
 				return err
 			}
 		}
-		p, err := in.lockPipeline(ctx, tx)
+		p, err := in.holdPipeline(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -82,17 +82,18 @@ func (s *Store) CreateTasks(ctx context.Context, in CreateTasks) (Created, error
 	return out, nil
 }
 
-// lockPipeline holds off a concurrent complete or publish, and an end of the API key,
+// holdPipeline holds off a concurrent complete or publish, and an end of the API key,
 // and returns the definition that the rows were checked against.
-func (in CreateTasks) lockPipeline(ctx context.Context, tx pgx.Tx) (*pipeline.Definition, error) {
+func (in CreateTasks) holdPipeline(ctx context.Context, tx pgx.Tx) (*pipeline.Definition, error) {
 	var status string
 	var versionID *int64
 	var doc []byte
 	b := &pgx.Batch{}
 	queueKey(b, in.OrgID, in.KeyID, keyState.refusal)
+	b.Queue(holdPipelineSQL, in.PipelineID)
 	b.Queue(`SELECT p.status, p.version_id, v.definition
 		FROM pipelines p LEFT JOIN pipeline_versions v ON v.id = p.version_id
-		WHERE p.id = $1 AND p.org_id = $2 FOR SHARE OF p`, in.PipelineID, in.OrgID).
+		WHERE p.id = $1 AND p.org_id = $2`, in.PipelineID, in.OrgID).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&status, &versionID, &doc) })
 	err := tx.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -136,7 +136,7 @@ func (in FinishRows) create(ctx context.Context, tx pgx.Tx, u Upload, waiting ma
 	if len(batch.Tasks) == 0 {
 		return 0, nil
 	}
-	p, err := batch.lockPipeline(ctx, tx)
+	p, err := batch.holdPipeline(ctx, tx)
 	if err != nil {
 		return 0, err
 	}

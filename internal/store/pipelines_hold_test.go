@@ -1,0 +1,115 @@
+package store_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// openCreation starts a creation that stands before its commit until go on is called,
+// which returns its error.
+func (b *bench) openCreation() (goOn func() error) {
+	b.t.Helper()
+	ctx := context.WithoutCancel(b.t.Context())
+	k, _, err := createKey(ctx, b.World, uuid.NewString())
+	require.NoError(b.t, err)
+	in := b.batch(k.ID)
+	in.Idempotency = &store.IdempotencyKey{KeyID: k.ID, Route: "POST /tasks", Key: "k"}
+	there, on, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	release := sync.OnceFunc(func() { close(on) })
+	b.t.Cleanup(release)
+	in.Answer = func([]int64) (int, []byte) {
+		close(there)
+		<-on
+		return 200, []byte(`{}`)
+	}
+	go func() {
+		_, err := b.Store.CreateTasks(ctx, in)
+		done <- err
+	}()
+	select {
+	case <-there:
+	case err := <-done:
+		require.FailNow(b.t, "the creation ended", "%v", err)
+	}
+	return func() error {
+		release()
+		return <-done
+	}
+}
+
+// Creations that come while somebody waits to change the pipeline stand behind them, so
+// that an integrator who never pauses keeps no admin waiting.
+func TestAChangeOfAPipelineGoesBeforeLaterCreations(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(b *bench) error
+		later  func(b *bench, err error)
+	}{
+		"pausing": {
+			change: func(b *bench) error {
+				_, err := b.Store.SetPipelineStatus(b.t.Context(), b.OrgID, b.PipelineID, b.Admin, pipeline.VerbPause)
+				return err
+			},
+			later: func(b *bench, err error) { require.NoError(b.t, err) },
+		},
+		"publishing": {
+			change: func(b *bench) error {
+				_, err := b.Store.Publish(b.t.Context(), b.OrgID, b.PipelineID, b.Admin, pipeline.Options{LLM: true}, "")
+				return err
+			},
+			later: func(b *bench, err error) { require.ErrorIs(b.t, err, store.ErrVersionChanged) },
+		},
+		"completing": {
+			change: func(b *bench) error {
+				_, err := b.Store.SetPipelineStatus(b.t.Context(), b.OrgID, b.PipelineID, b.Admin, pipeline.VerbComplete)
+				if !fault.Is(err, fault.Conflict) { // it sees the task that was on its way
+					return err
+				}
+				return nil
+			},
+			later: func(b *bench, err error) { require.NoError(b.t, err) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.redrafted()
+			goOn := b.openCreation()
+			change, created := make(chan error, 1), make(chan error, 1)
+			go func() { change <- row.change(b) }()
+			b.waiting(1)
+			later := b.batch(0)
+			go func() {
+				_, err := b.Store.CreateTasks(context.WithoutCancel(t.Context()), later)
+				created <- err
+			}()
+			b.waiting(2)
+			require.NoError(t, goOn())
+			require.NoError(t, <-change)
+			row.later(b, <-created)
+		})
+	}
+}
+
+// redrafted gives the pipeline a draft that differs from its version, while a creation
+// is under way: nothing waits.
+func (b *bench) redrafted() {
+	b.t.Helper()
+	goOn := b.openCreation()
+	defer func() { require.NoError(b.t, goOn()) }()
+	p, err := b.Store.Version(b.t.Context(), b.VersionID)
+	require.NoError(b.t, err)
+	def := p.Definition
+	def.Name += " once more"
+	_, err = b.Store.SavePipelineDraft(b.t.Context(), b.member(b.Admin), b.PipelineID,
+		store.DraftSave{Definition: document(b.t, def), Revision: 1})
+	require.NoError(b.t, err)
+}
