@@ -81,7 +81,9 @@ func TestAChangeOfAPipelineGoesBeforeLaterCreations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.redrafted()
+			if name == "publishing" {
+				b.redrafted()
+			}
 			goOn := b.openCreation()
 			change, created := make(chan error, 1), make(chan error, 1)
 			go func() { change <- row.change(b) }()
@@ -97,6 +99,49 @@ func TestAChangeOfAPipelineGoesBeforeLaterCreations(t *testing.T) {
 			row.later(b, <-created)
 		})
 	}
+}
+
+// What stands behind a completion is not created, and a completion sees nothing of it.
+func TestNothingIsCreatedBehindACompletion(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	in := b.batch(0)
+	errs := b.behindLock(`SELECT pg_advisory_xact_lock_shared(3, ($1::bigint % 2147483647)::int)`, b.PipelineID,
+		func() error {
+			_, err := b.Store.SetPipelineStatus(t.Context(), b.OrgID, b.PipelineID, b.Admin, pipeline.VerbComplete)
+			return err
+		},
+		func() error {
+			_, err := b.Store.CreateTasks(t.Context(), in)
+			return err
+		})
+	require.NoError(t, errs[0])
+	require.True(t, fault.Is(errs[1], fault.Validation), "%v", errs[1])
+	require.Zero(t, b.count(`SELECT count(*) FROM tasks`))
+}
+
+// Creations that stand behind a change have connections and places in their hands: it
+// gives up before they would.
+func TestAChangeOfAPipelineGivesUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	goOn := b.openCreation()
+	change, created := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := b.Store.SetPipelineStatus(t.Context(), b.OrgID, b.PipelineID, b.Admin, pipeline.VerbPause)
+		change <- err
+	}()
+	b.waiting(1)
+	later := b.batch(0)
+	go func() {
+		_, err := b.Store.CreateTasks(context.WithoutCancel(t.Context()), later)
+		created <- err
+	}()
+	err := <-change
+	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	require.ErrorContains(t, err, "tasks are being created")
+	require.NoError(t, <-created, "beside the one that is still under way")
+	require.NoError(t, goOn())
 }
 
 // redrafted gives the pipeline a draft that differs from its version, while a creation
