@@ -130,14 +130,24 @@ func TestTheLastEventOfATaskStandsForAll(t *testing.T) {
 	})
 }
 
-func TestStartsKeepTheirRate(t *testing.T) {
+// TestStartsBeginSlowlyAndKeepTheirRate asserts that a worker that begins does not
+// take all of the machine, and never makes more a second than it may.
+func TestStartsBeginSlowlyAndKeepTheirRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		const most = 30
 		out := newFakeOutbox()
-		out.put(newTasks(1, 2000)...)
+		out.put(newTasks(1, 1000)...)
 		b := newBench(t, out, &fakeRuns{})
-		b.serve(5 * time.Second)
-		require.InDelta(t, 200*5, len(b.runs.made()), 60)
+		b.deliver.calm = calmOf(Rates{Signals: 500, Starts: most})
+		made := func(d time.Duration) int {
+			before := len(b.runs.made())
+			b.serve(d)
+			return len(b.runs.made()) - before
+		}
+		require.InDelta(t, 3*startsFirst, made(3*time.Second), 8)
+		made(15 * time.Second) // it finds its pace
+		require.InDelta(t, 10*most, made(10*time.Second), 9)
 	})
 }
 

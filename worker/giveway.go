@@ -14,14 +14,18 @@ const (
 	// peopleWait is how long people may wait for what follows from what they did
 	// before claims give way: the objective for 95 of 100 submissions (docs/load.md).
 	peopleWait = 500 * time.Millisecond
-	// startsWait is the same for starts, and half of it. A start costs so much that
-	// where they make people wait for that long, everything else is slow, too.
-	startsWait = peopleWait / 2
+	// startsWait is the same for starts, and less. They take whatever the machine has
+	// left until steps are that late, and claims, drafts and polls get slow sooner
+	// than steps: with 250 ms those stood at their bounds (docs/load.md).
+	startsWait = 150 * time.Millisecond
 	// startsLeast a second are made however long people wait: new tasks must begin,
 	// too, and a Temporal that is far away takes longer than startsWait by itself.
 	// Each takes some 20 ms of two processors, so it is few. Who claims a task whose
 	// start stands in line starts it.
 	startsLeast = 2
+	// startsFirst a second are made when a worker begins, of which two cores can make
+	// many more: the pace must not fill the machine to learn that people are there.
+	startsFirst = 20
 	// claimsLeast a second are told however long people wait, a few more than 500
 	// people make in their busiest hour, and claimsMost when nobody waits: as many
 	// as they make when a shift begins.
@@ -30,6 +34,10 @@ const (
 	// slowly while people work, for what is one too many makes them wait, and from a
 	// dozen a second on by a fiftieth, to 200 in a minute and a half when they rest.
 	startsStep, startsRise = 0.25, 0.02
+	// startsFall is to which part of itself their pace falls. It falls where they have
+	// taken all that the machine had left. From half of that on they would take it
+	// all most of the time, and every collection of garbage would make people wait.
+	startsFall = 1. / 8
 	// claimsRise is by which part of itself their pace grows. What is left of an
 	// outage, when all that was handed in has been told, are the claims of those who
 	// work now, mostly of tasks whose runs are there. Where they are starts, people
@@ -51,13 +59,14 @@ type calm struct {
 // calmOf are the urgencies that give way.
 func calmOf(r Rates) map[store.Urgency]*calm {
 	return map[store.Urgency]*calm{
-		store.UrgencyClaimed: newCalm(claimsLeast, min(claimsMost, r.Signals), peopleWait, 1, claimsRise),
-		store.UrgencyCreated: newCalm(startsLeast, r.Starts, startsWait, startsStep, startsRise),
+		store.UrgencyClaimed: newCalm(giveway.New(claimsLeast, min(claimsMost, r.Signals), peopleWait).Rising(1, claimsRise)),
+		store.UrgencyCreated: newCalm(giveway.New(startsLeast, r.Starts, startsWait).
+			Falling(startsFall).Rising(startsStep, startsRise).From(startsFirst)),
 	}
 }
 
-func newCalm(least, most float64, within time.Duration, step, rise float64) *calm {
-	return &calm{pace: giveway.New(least, most, within).Rising(step, rise), limit: bucket(most)}
+func newCalm(pace *giveway.Pace) *calm {
+	return &calm{pace: pace, limit: bucket(pace.Now())}
 }
 
 // due reports whether it is time to learn how long people wait.

@@ -63,18 +63,23 @@ func TestClaimsAndStartsGiveWayToWhatIsHandedIn(t *testing.T) {
 func TestStartsGiveWayBeforeClaims(t *testing.T) {
 	t.Parallel()
 	c := calmOf(Rates{Signals: 200, Starts: 200})
+	starts := c[store.UrgencyCreated]
+	require.InDelta(t, startsFirst, float64(starts.limit.Limit()), 0, "nobody knows yet whether people are there")
+	for range 200 {
+		starts.learn(startsWait)
+	}
 	for _, step := range []struct {
 		behind         time.Duration
 		starts, claims float64
 	}{
 		{startsWait, 200, claimsMost},
-		{startsWait + 1, 100, claimsMost},
-		{peopleWait, 50, claimsMost},
-		{peopleWait + 1, 25, claimsMost / 2},
+		{startsWait + 1, 25, claimsMost},
+		{peopleWait, 25. / 8, claimsMost},
+		{peopleWait + 1, startsLeast, claimsMost / 2},
 	} {
-		c[store.UrgencyCreated].learn(step.behind)
+		starts.learn(step.behind)
 		c[store.UrgencyClaimed].learn(step.behind)
-		require.InDelta(t, step.starts, float64(c[store.UrgencyCreated].limit.Limit()), 0, "%v", step.behind)
+		require.InDelta(t, step.starts, float64(starts.limit.Limit()), 0, "%v", step.behind)
 		require.InDelta(t, step.claims, float64(c[store.UrgencyClaimed].limit.Limit()), 0, "%v", step.behind)
 	}
 }

@@ -9,9 +9,10 @@ const Every = 500 * time.Millisecond
 
 // Pace is how much is done at a time, or a second. It halves while people wait
 // for too long, and grows by one while they do not, as senders do in a network
-// (RFC 5681), or otherwise (Rising). It is for one goroutine at a time.
+// (RFC 5681), or otherwise (Falling, Rising). It is for one goroutine at a time.
 type Pace struct {
 	least, most, now float64
+	fall             float64
 	step, share      float64
 	within           time.Duration
 	learned          time.Time
@@ -20,7 +21,7 @@ type Pace struct {
 // New makes a Pace between least, or most if that is less, and most, where it
 // begins. People wait for too long when it is longer than within.
 func New(least, most float64, within time.Duration) *Pace {
-	return &Pace{least: min(least, most), most: most, now: most, step: 1, within: within}
+	return &Pace{least: min(least, most), most: most, now: most, fall: 0.5, step: 1, within: within}
 }
 
 // Rising makes the pace grow by step, or by a share of itself where that is more:
@@ -28,6 +29,21 @@ func New(least, most float64, within time.Duration) *Pace {
 // a few too many do no harm.
 func (p *Pace) Rising(step, share float64) *Pace {
 	p.step, p.share = step, share
+	return p
+}
+
+// Falling makes the pace fall to a share of itself, not to half, while people wait
+// for too long. Between two falls the pace is, on average, a logarithm of that: 0.72
+// of the highest when it halves, 0.42 when it falls to an eighth.
+func (p *Pace) Falling(share float64) *Pace {
+	p.fall = share
+	return p
+}
+
+// From makes the pace begin at n instead of at most, where as much as that at once
+// would make people wait before it is known that they do.
+func (p *Pace) From(n float64) *Pace {
+	p.now = min(max(p.least, n), p.most)
 	return p
 }
 
@@ -45,7 +61,7 @@ func (p *Pace) Asked() { p.learned = time.Now() }
 func (p *Pace) Learn(behind time.Duration) float64 {
 	p.learned = time.Now()
 	if behind > p.within {
-		p.now = max(p.least, p.now/2)
+		p.now = max(p.least, p.fall*p.now)
 	} else {
 		p.now = min(p.most, p.now+max(p.step, p.share*p.now))
 	}

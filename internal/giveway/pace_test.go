@@ -63,3 +63,21 @@ func TestAPaceThatRises(t *testing.T) {
 	}
 	require.InDelta(t, 50, p.Now(), 0, "at most")
 }
+
+func TestAPaceThatBeginsLow(t *testing.T) {
+	t.Parallel()
+	p := New(2, 50, time.Second).From(20)
+	require.InDelta(t, 20, p.Now(), 0)
+	require.InDelta(t, 21, p.Learn(0), 0)
+	require.InDelta(t, 2, New(2, 50, time.Second).From(1).Now(), 0, "at least")
+	require.InDelta(t, 10, New(2, 10, time.Second).From(20).Now(), 0, "at most")
+}
+
+func TestAPaceThatFallsFar(t *testing.T) {
+	t.Parallel()
+	p := New(2, 160, time.Second).Falling(1. / 8)
+	for _, want := range []float64{20, 2.5, 2} { // at least
+		require.InDelta(t, want, p.Learn(time.Minute), 0)
+	}
+	require.InDelta(t, 3, p.Learn(0), 0)
+}
