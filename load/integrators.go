@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/taskloom/taskloom/internal/measure/mathcheck"
@@ -88,32 +86,4 @@ func (r *run) create(ctx context.Context, due time.Time, creator int, op string,
 	case a.status == 0 || a.status >= http.StatusInternalServerError:
 		r.facts.uncertain(batch)
 	}
-}
-
-// searches are an admin's, on all tasks: what each of them narrows by.
-func (r *run) searches() []url.Values {
-	return []url.Values{
-		{},
-		{"node": {"solve"}, "node_status": {"available"}},
-		{"node_status": {"escalated"}},
-		{"node": {"check"}, "node_status": {"available"}},
-		{"person": {strconv.FormatInt(r.world.contributors[r.think.IntN(len(r.world.contributors))].id, 10)}},
-		{"status": {"finished"}, "created_after": {time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)}},
-		{"held": {"true"}},
-	}
-}
-
-// explore is an admin who searches, opens a task, and counts.
-func (r *run) explore(ctx context.Context, due time.Time) {
-	q := request{op: "explorer", method: http.MethodGet, session: r.world.admin.token, due: due}
-	switch r.think.IntN(10) {
-	case 0:
-		q.op, q.path = "admin-counts", fmt.Sprintf("/api/console/pipelines/%d/counts", r.world.main)
-	case 1, 2:
-		q.op, q.path = "admin-task", fmt.Sprintf("/api/console/tasks/%d", r.facts.tasks[r.think.IntN(len(r.facts.tasks))])
-	default:
-		all := r.searches()
-		q.path = fmt.Sprintf("/api/console/pipelines/%d/tasks?%s", r.world.main, all[r.think.IntN(len(all))].Encode())
-	}
-	r.ask(ctx, q)
 }

@@ -72,7 +72,7 @@ func (r *run) shareOf(n int) int {
 }
 
 // beside starts creations and archives at shares of a script's length: several
-// at the same time.
+// at the same time. An admin publishes at noon, and once among creations.
 func (r *run) beside(ctx context.Context, g *sync.WaitGroup) {
 	b := makeBodies(true)
 	creations := r.shareOf(3 * creatorCount)
@@ -90,6 +90,7 @@ func (r *run) beside(ctx context.Context, g *sync.WaitGroup) {
 	r.stream(ctx, g, scriptTimes(r.dur, []float64{0.45, 0.75}[:r.shareOf(2)]...), func(due time.Time) {
 		r.create(ctx, due, 0, "create-32mb", b.large)
 	})
+	r.stream(ctx, g, arrival.At(r.dur/2, r.dur*6/10+amongCreations), func(due time.Time) { r.publish(ctx, due) })
 	r.stream(ctx, g, scriptTimes(r.dur, 0.25), func(time.Time) {
 		var both sync.WaitGroup
 		for seed := range uint64(archiveCount) {

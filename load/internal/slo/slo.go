@@ -97,7 +97,7 @@ var Table = []Objective{
 // belongs to a day and is not played.
 var Unmeasured = []string{
 	"export of 200,000 rows: there is no export yet", "LLM nodes: there are none yet",
-	"an archive of 5 GB, and an admin's publish at noon: not played",
+	"an archive of 5 GB: not played",
 }
 
 // Get finds an objective by its SLI and percent; 0 for numbers.
