@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"path"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,34 +20,35 @@ func TestAnAdminPublishes(t *testing.T) {
 	t.Parallel()
 	const pipeline = `{"version": 3, "revision": 7, "draft": {"name": "Math check", "nodes": []}}`
 	for name, c := range map[string]struct {
-		answers map[string][]int // statuses, by method and last part of the path
-		version int              // what the publication answers
+		answers map[string]int // the first time, by method and last part of the path
+		version int            // what the publication answers
 		asked   []string
 		fails   string
 	}{
-		"it does":                    {version: 4, asked: []string{"GET 1", "PUT draft", "POST publish"}},
-		"a creation was in the way":  {answers: map[string][]int{"POST publish": {503}}, version: 4, asked: []string{"GET 1", "PUT draft", "POST publish", "POST publish"}},
-		"nothing came of it":         {version: 3, asked: []string{"GET 1", "PUT draft", "POST publish"}, fails: "its version is 3"},
-		"somebody else saved":        {answers: map[string][]int{"PUT draft": {409}}, asked: []string{"GET 1", "PUT draft"}, fails: "PUT /api/console/pipelines/1/draft: 409"},
-		"the publication went wrong": {answers: map[string][]int{"POST publish": {500}}, asked: []string{"GET 1", "PUT draft", "POST publish"}, fails: "publish: 500"},
+		"it does": {version: 4, asked: []string{"GET 1", "PUT draft", "POST publish"}},
+		"a creation was in the way": {
+			answers: map[string]int{"POST publish": 503}, version: 4,
+			asked: []string{"GET 1", "PUT draft", "POST publish", "POST publish"},
+		},
+		"nothing came of it": {version: 3, asked: []string{"GET 1", "PUT draft", "POST publish"}, fails: "its version is 3"},
+		"somebody else saved": {
+			answers: map[string]int{"PUT draft": 409}, asked: []string{"GET 1", "PUT draft"},
+			fails: "PUT /api/console/pipelines/1/draft: 409",
+		},
+		"the publication went wrong": {
+			answers: map[string]int{"POST publish": 500}, asked: []string{"GET 1", "PUT draft", "POST publish"},
+			fails: "publish: 500",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var asked []string
 			r := standing(t, func(q *http.Request) (int, string, string) {
-				what := q.Method + " " + q.URL.Path[len("/api/console/pipelines/"):]
-				if len(what) > len("GET 1") {
-					what = q.Method + " " + q.URL.Path[len("/api/console/pipelines/1/"):]
-				}
-				n := 0
-				for _, a := range asked {
-					if a == what {
-						n++
-					}
-				}
+				what := q.Method + " " + path.Base(q.URL.Path)
+				first := !slices.Contains(asked, what)
 				asked = append(asked, what)
-				if all := c.answers[what]; n < len(all) {
-					return all[n], `{}`, map[bool]string{true: "1"}[all[n] == http.StatusServiceUnavailable]
+				if status := c.answers[what]; status != 0 && first {
+					return status, `{}`, map[int]string{http.StatusServiceUnavailable: "1"}[status]
 				}
 				switch what {
 				case "PUT draft":
