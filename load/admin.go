@@ -56,6 +56,10 @@ func (r *run) publish(ctx context.Context, due time.Time) {
 	if !r.administer(ctx, as, &is) {
 		return
 	}
+	if is.Draft == nil {
+		r.fail(fmt.Errorf("an admin's %s %s answers a pipeline without a draft", as.method, as.path))
+		return
+	}
 	is.Draft["description"] = encode(fmt.Sprintf("Version %d", is.Version+1))
 	as.op, as.method, as.path, as.due = "pipeline-draft", http.MethodPut, path+"/draft", time.Time{}
 	as.body = encode(map[string]any{"definition": is.Draft, "revision": is.Revision})

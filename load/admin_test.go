@@ -24,6 +24,7 @@ func TestAnAdminPublishes(t *testing.T) {
 		version int            // what the publication answers
 		asked   []string
 		fails   string
+		no      bool // draft
 	}{
 		"it does": {version: 4, asked: []string{"GET 1", "PUT draft", "POST publish"}},
 		"a creation was in the way": {
@@ -31,6 +32,7 @@ func TestAnAdminPublishes(t *testing.T) {
 			asked: []string{"GET 1", "PUT draft", "POST publish", "POST publish"},
 		},
 		"nothing came of it": {version: 3, asked: []string{"GET 1", "PUT draft", "POST publish"}, fails: "its version is 3"},
+		"there is no draft":  {no: true, asked: []string{"GET 1"}, fails: "without a draft"},
 		"somebody else saved": {
 			answers: map[string]int{"PUT draft": 409}, asked: []string{"GET 1", "PUT draft"},
 			fails: "PUT /api/console/pipelines/1/draft: 409",
@@ -65,6 +67,9 @@ func TestAnAdminPublishes(t *testing.T) {
 				case "POST publish":
 					return http.StatusOK, string(encode(map[string]int{"version": c.version})), ""
 				default:
+					if c.no {
+						return http.StatusOK, `{"version": 3, "revision": 7, "draft": null}`, ""
+					}
 					return http.StatusOK, pipeline, ""
 				}
 			})

@@ -71,12 +71,16 @@ func (r *run) shareOf(n int) int {
 	return max(1, int(float64(n)*min(1, float64(r.dur)/float64(usual))+0.5))
 }
 
+// firstCreations is the share of a script's length at which programs create for the
+// first time: however short it is, at least one does.
+const firstCreations = 0.3
+
 // beside starts creations and archives at shares of a script's length: several
-// at the same time. An admin publishes at noon, and once among creations.
+// at the same time. An admin publishes among the first creations, and at noon.
 func (r *run) beside(ctx context.Context, g *sync.WaitGroup) {
 	b := makeBodies(true)
 	creations := r.shareOf(3 * creatorCount)
-	for _, at := range []float64{0.3, 0.6, 0.85} {
+	for _, at := range []float64{firstCreations, 0.6, 0.85} {
 		together := min(creatorCount, creations)
 		creations -= together
 		r.stream(ctx, g, scriptTimes(r.dur, at), func(due time.Time) {
@@ -90,7 +94,13 @@ func (r *run) beside(ctx context.Context, g *sync.WaitGroup) {
 	r.stream(ctx, g, scriptTimes(r.dur, []float64{0.45, 0.75}[:r.shareOf(2)]...), func(due time.Time) {
 		r.create(ctx, due, 0, "create-32mb", b.large)
 	})
-	r.stream(ctx, g, arrival.At(r.dur/2, r.dur*6/10+amongCreations), func(due time.Time) { r.publish(ctx, due) })
+	var publishing sync.Mutex // an admin does one thing at a time
+	among := time.Duration(firstCreations*float64(r.dur)) + amongCreations
+	r.stream(ctx, g, arrival.At(among, r.dur/2), func(due time.Time) {
+		publishing.Lock()
+		defer publishing.Unlock()
+		r.publish(ctx, due)
+	})
 	r.stream(ctx, g, scriptTimes(r.dur, 0.25), func(time.Time) {
 		var both sync.WaitGroup
 		for seed := range uint64(archiveCount) {

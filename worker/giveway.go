@@ -65,6 +65,8 @@ func calmOf(r Rates) map[store.Urgency]*calm {
 	}
 }
 
+// newCalm lets a tenth of a second's deliveries through at once, of the pace at which
+// it begins: of starts never more than two, however high their pace gets.
 func newCalm(pace *giveway.Pace) *calm {
 	return &calm{pace: pace, limit: bucket(pace.Now())}
 }

@@ -52,7 +52,7 @@ func TestClaimsAndStartsGiveWayToWhatIsHandedIn(t *testing.T) {
 					require.InDelta(t, 10*c.most, told(10*time.Second), 25, "and no more than so many")
 					return
 				}
-				require.InDelta(t, 20*(c.least+5), told(20*time.Second), 60, "a quarter more each half second")
+				require.InDelta(t, 20*(c.least+5), told(20*time.Second), 40, "a quarter of one more each half second")
 			})
 		})
 	}

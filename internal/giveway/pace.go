@@ -33,8 +33,9 @@ func (p *Pace) Rising(step, share float64) *Pace {
 }
 
 // Falling makes the pace fall to a share of itself, not to half, while people wait
-// for too long. Between two falls the pace is, on average, a logarithm of that: 0.72
-// of the highest when it halves, 0.42 when it falls to an eighth.
+// for too long. Where it grows by a share of itself, it is between two falls, on
+// average, 0.72 of the highest when it halves, and 0.42 when it falls to an eighth:
+// (1-a)/ln(1/a).
 func (p *Pace) Falling(share float64) *Pace {
 	p.fall = share
 	return p
