@@ -40,7 +40,7 @@ func (r *run) explore(ctx context.Context, due time.Time) {
 
 // amongCreations is how long after creations were due an admin publishes beside
 // them: they have been read by then, and write.
-const amongCreations = 200 * time.Millisecond
+const amongCreations = 50 * time.Millisecond
 
 // publish is an admin who changes what a pipeline says of itself and publishes that,
 // with the requests that the builder makes. New tasks have another version then. A run
