@@ -63,8 +63,11 @@ func newDeliverer(d Deps) deliverer {
 
 // bucket lets a tenth of a second's calls through at once.
 func bucket(perSecond float64) *rate.Limiter {
-	return rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond/10)))
+	return rate.NewLimiter(rate.Limit(perSecond), atOnce(perSecond))
 }
+
+// atOnce is a tenth of a second's calls, at least one.
+func atOnce(perSecond float64) int { return max(1, int(perSecond/10)) }
 
 // row delivers an event, or the nudge of a row without one. A run that is not
 // there is started by the same call, so a start is nothing that could be lost.

@@ -130,9 +130,23 @@ func TestTheLastEventOfATaskStandsForAll(t *testing.T) {
 	})
 }
 
-// TestStartsBeginSlowlyAndKeepTheirRate asserts that a worker that begins does not
-// take all of the machine, and never makes more a second than it may.
-func TestStartsBeginSlowlyAndKeepTheirRate(t *testing.T) {
+func TestStartsKeepTheirRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := newFakeOutbox()
+		out.put(newTasks(1, 2000)...)
+		b := newBench(t, out, &fakeRuns{slow: 30 * time.Millisecond}) // what is due meanwhile comes at once
+		for range 200 { // nobody has waited for long
+			b.deliver.calm[store.UrgencyCreated].learn(0)
+		}
+		b.serve(5 * time.Second)
+		require.InDelta(t, 200*5, len(b.runs.made()), 60)
+	})
+}
+
+// TestStartsBeginSlowly asserts that a worker that begins does not take all of the
+// machine, and never makes more a second than it may.
+func TestStartsBeginSlowly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const most = 30

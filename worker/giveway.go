@@ -65,8 +65,6 @@ func calmOf(r Rates) map[store.Urgency]*calm {
 	}
 }
 
-// newCalm lets a tenth of a second's deliveries through at once, of the pace at which
-// it begins: of starts never more than two, however high their pace gets.
 func newCalm(pace *giveway.Pace) *calm {
 	return &calm{pace: pace, limit: bucket(pace.Now())}
 }
@@ -75,7 +73,11 @@ func newCalm(pace *giveway.Pace) *calm {
 func (c *calm) due() bool { return c.busy && c.pace.Due() }
 
 // learn is told how long people wait now.
-func (c *calm) learn(behind time.Duration) { c.limit.SetLimit(rate.Limit(c.pace.Learn(behind))) }
+func (c *calm) learn(behind time.Duration) {
+	now := c.pace.Learn(behind)
+	c.limit.SetLimit(rate.Limit(now))
+	c.limit.SetBurst(atOnce(now))
+}
 
 // batch is how many rows to take at a time: what is taken waits for its turn
 // outside the outbox, where nothing can go before it.
