@@ -136,7 +136,7 @@ func TestStartsKeepTheirRate(t *testing.T) {
 		out := newFakeOutbox()
 		out.put(newTasks(1, 2000)...)
 		b := newBench(t, out, &fakeRuns{slow: 30 * time.Millisecond}) // what is due meanwhile comes at once
-		for range 200 { // nobody has waited for long
+		for range 200 {                                               // nobody has waited for long
 			b.deliver.calm[store.UrgencyCreated].learn(0)
 		}
 		b.serve(5 * time.Second)
