@@ -76,16 +76,17 @@ func (d deliverer) row(ctx context.Context, row store.Delivery) (outcome, error)
 	if _, ended := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); !ended {
 		return delivered, err
 	}
-	// The run has completed. That is right when nothing of the journal is
-	// left to apply; else Postgres went back to an older state, or an admin
-	// reopened the task, and it needs a run again.
+	// The run has completed. That is right when the task is over and nothing of
+	// the journal is left to apply; else Postgres went back to an older state, or
+	// an admin reopened the task, and it needs a run again: for what is left, and
+	// for the time limit of what is open.
 	t, err := d.tasks.LoadTask(ctx, row.TaskID)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return settled, nil
 	case err != nil:
 		return settled, err
-	case t.State.Seq >= t.Seq, row.Event.Seq > 0 && t.State.Seq >= row.Event.Seq:
+	case t.Status.Terminal() && (t.State.Seq >= t.Seq || row.Event.Seq > 0 && t.State.Seq >= row.Event.Seq):
 		return settled, nil
 	}
 	err = d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)

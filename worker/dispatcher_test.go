@@ -173,52 +173,6 @@ func newTasks(from, to int64) (rows []store.Delivery) {
 	return rows
 }
 
-func TestARunThatHasEnded(t *testing.T) {
-	t.Parallel()
-	ended := serviceerror.NewWorkflowExecutionAlreadyStarted("ended", "", "")
-	loaded := func(applied, seq int64) func(int64) (store.LoadedTask, error) {
-		return func(int64) (store.LoadedTask, error) {
-			return store.LoadedTask{State: pipeline.State{Seq: applied}, Seq: seq}, nil
-		}
-	}
-	for name, c := range map[string]struct {
-		row   store.Delivery
-		load  func(int64) (store.LoadedTask, error)
-		want  outcome
-		calls int
-	}{
-		"needs nothing for an applied event":     {row(4, 3, pipeline.EventSubmit), loaded(3, 4), settled, 1},
-		"needs nothing for a nudge without lag":  {store.Delivery{TaskID: 4}, loaded(4, 4), settled, 1},
-		"starts again for an event not applied":  {row(4, 4, pipeline.EventSubmit), loaded(3, 4), restarted, 2},
-		"starts again for a nudge of a lagging":  {store.Delivery{TaskID: 4}, loaded(3, 4), restarted, 2},
-		"needs nothing for a start that is done": {row(4, 1, pipeline.EventCreate), loaded(1, 1), settled, 1},
-		"needs nothing when the task is gone": {row(4, 4, pipeline.EventSubmit), func(int64) (store.LoadedTask, error) {
-			return store.LoadedTask{}, fault.New(fault.NotFound, "gone")
-		}, settled, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				out := newFakeOutbox(c.row)
-				out.load = c.load
-				b := newBench(t, out, &fakeRuns{answer: func(_ call, n int) error {
-					if n == 1 {
-						return ended
-					}
-					return nil
-				}})
-				b.serve(time.Second)
-				require.Zero(t, out.left())
-				require.Len(t, b.runs.made(), c.calls)
-				require.InDelta(t, 1, value(t, b.metrics.deliveries.WithLabelValues(string(c.want))), 0)
-				if c.calls == 2 {
-					require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, b.runs.made()[1].options.WorkflowIDReusePolicy)
-				}
-			})
-		})
-	}
-}
-
 func TestATaskWhoseNumberAnOlderRunHasIsReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
