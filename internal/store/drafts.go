@@ -73,13 +73,15 @@ func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
 
 // keepDraft saves what came with a refused submission, so that nothing that a
 // person wrote is lost, as the newest revision. It says whether it did: not when they
-// hold the node again, under another claim, and have saved something else there.
+// claimed the node again since and have saved something else then, whether they hold it
+// still or not, for drafts outlive claims.
 func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) (bool, error) {
 	tag, err := s.pool.Exec(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
 		VALUES ($1, $2, $3, $4, $5, 1)
 		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
-			WHERE d.values = excluded.values OR NOT EXISTS (SELECT 1 FROM task_nodes n JOIN task_events e ON e.task_id = n.task_id AND e.seq = n.last_seq
-				WHERE n.task_id = $1 AND n.key = $2 AND n.claimed_by = $3 AND n.claim_id <> $6 AND e.created_at <= d.updated_at)`,
+			WHERE d.values = excluded.values OR NOT EXISTS (SELECT 1 FROM task_events e
+				WHERE e.task_id = $1 AND e.node_key = $2 AND e.actor = $3 AND e.kind = 'claim' AND e.created_at <= d.updated_at
+					AND e.seq > (SELECT max(c.seq) FROM task_events c WHERE c.task_id = $1 AND c.kind = 'claim' AND c.claim_id = $6))`,
 		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID)
 	return tag.RowsAffected() == 1, translate(err)
 }

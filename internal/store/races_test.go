@@ -199,6 +199,42 @@ func TestALateSubmitIsTheNewClaimsDraftWhereItHasNone(t *testing.T) {
 	}
 }
 
+// What was saved under a newer claim stays when that one is over, too, and when its
+// author holds the node under yet another one.
+func TestALateSubmitLeavesALaterDraftAlone(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]func(b *bench, ada int64){
+		"the newer claim was given back": func(*bench, int64) {},
+		"somebody else has the node": func(b *bench, _ int64) {
+			require.NotNil(b.t, b.claim(b.Contributors[1], pipeline.KindSubtask))
+		},
+		"held again, nothing saved yet": func(b *bench, ada int64) {
+			require.NotNil(b.t, b.claim(ada, pipeline.KindSubtask))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			ctx := t.Context()
+			id := b.create(1)[0]
+			ada := b.Contributors[0]
+			old := b.claim(ada, pipeline.KindSubtask)
+			b.lapse(id, time.Second)
+			c := b.claim(ada, pipeline.KindSubtask)
+			_, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"new"}`), 0)
+			require.NoError(t, err)
+			require.NoError(t, b.Store.ReleaseClaim(ctx, ada, c.ID, store.Release{}))
+			b.settle(id)
+			after(b, ada)
+			b.settle(id)
+			_, err = b.Store.Submit(ctx, ada, old.ID, raw(`{"answer":"old","sure":true}`))
+			conflicts(t, err, "what you sent now is not kept")
+			require.Equal(t, 1, b.count(`SELECT count(*) FROM drafts WHERE values->>'answer' = 'new'`))
+			b.checked()
+		})
+	}
+}
+
 func TestReturnedWorkGoesToTheQueueWhenNobodyComes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

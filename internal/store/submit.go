@@ -222,6 +222,6 @@ func (s *Store) keepSafe(ctx context.Context, c Claim, values form.Values, why e
 		return fault.New(fault.Conflict,
 			"your claim on node %q of task %d is over; what you wrote is kept as your draft, claim the node again to go on", c.Node, c.TaskID)
 	}
-	return fault.New(fault.Conflict, "this claim on node %q of task %d is over, and you hold the node again under another one; "+
-		"what you saved there stays as it is, and what you sent now is not kept: copy it from here if you need it", c.Node, c.TaskID)
+	return fault.New(fault.Conflict, "this claim on node %q of task %d is over, and you claimed the node again since; "+
+		"the draft that you saved then stays as it is, and what you sent now is not kept: copy it from here if you need it", c.Node, c.TaskID)
 }
