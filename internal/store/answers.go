@@ -39,24 +39,35 @@ const submissionColumns = `node_key, iteration, author, verdict, values, comment
 // submissionsSQL is the newest submission of every node of task $1 of organization $2
 // that was not taken back, in the order they were made. Of reviews it is every
 // correction, too: a review that another one opens again goes through what it had
-// corrected, and says nothing about it when that is right.
+// corrected, and says nothing about it when that is right. Those count. The older ones
+// of subtasks that were there when a correction was made do not; what it hid depends on
+// them.
 //
 // A subtask that fell away, because the task takes another way now or an admin skipped
 // it, answers for nothing. Where a task failed, all that was not finished fell away, and
 // what was handed in stays readable.
-const submissionsSQL = `SELECT ` + submissionColumns + ` FROM (
-		SELECT s.*, iteration = max(iteration) OVER (PARTITION BY node_key) AS newest FROM submissions s
-		WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL) s
-	WHERE (newest OR verdict = 'approve' AND s.values <> '{}')
+const submissionsSQL = `SELECT ` + submissionColumns + `, counts FROM (
+		SELECT s.*, correction OR iteration = max(iteration) OVER (PARTITION BY node_key) AS counts,
+			max(seq) FILTER (WHERE correction) OVER () AS corrected
+		FROM (SELECT *, verdict = 'approve' AND s.values <> '{}' AS correction FROM submissions s
+			WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL) s) s
+	WHERE (counts OR verdict = '' AND seq < corrected)
 		AND ((SELECT count(*) FROM task_nodes n WHERE n.task_id = $1 AND n.key = s.node_key AND n.kind = 'subtask' AND n.status = 'na') = 0
 			OR (SELECT t.status FROM tasks t WHERE t.id = $1) = 'failed')
 	ORDER BY seq`
+
+// said is a submission; those that do not Count only explain what came of the others.
+type said struct {
+	submission
+
+	Counts bool `db:"counts"`
+}
 
 // answers merges everything known about a task's fields: seeded and static
 // values, then what was submitted, later over earlier. A subtask's newest
 // submission replaces all that was said about its fields before, also by a
 // reviewer; what a reviewer said of one that is not among them counts as little as
-// that one does.
+// that one does. A subtask may be among them more than once.
 func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Values {
 	out := p.Statics()
 	maps.Copy(out, input)
@@ -76,17 +87,18 @@ func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Va
 
 // correct lays a reviewer's corrections of these subtasks over what is known. An answer
 // that they hide is gone, as if its author had corrected it: what is hidden is neither
-// asked for nor kept.
+// asked for nor kept. One that was hidden before is not theirs to take.
 func correct(p *pipeline.Pipeline, review string, known, fixes form.Values, handedIn []string) {
+	before := maps.Clone(known)
 	for _, n := range p.Graph.Nodes { // in its order, since conditions look at fields before
 		if !slices.Contains(handedIn, n.Key) || !reviews(p, review, n.Key) {
 			continue
 		}
 		maps.Copy(known, ownFields(p, n.Key, fixes))
 		f := p.Form(n.Key)
-		shown := f.Visible(known)
+		was, is := f.Visible(before), f.Visible(known)
 		for _, field := range f.Fields() {
-			if field.Input == form.Contributor && !shown[field.Name] {
+			if field.Input == form.Contributor && was[field.Name] && !is[field.Name] {
 				delete(known, field.Name)
 			}
 		}
@@ -104,22 +116,30 @@ func replace(known form.Values, f *form.Form, handedIn form.Values) {
 	maps.Copy(known, handedIn)
 }
 
-// taskAnswers reads and merges the answers of one task. A table of submissions that
-// was empty when Postgres last counted it is not read whole for them.
+// taskAnswers reads and merges the answers of one task, and returns the submissions
+// that count. A table of submissions that was empty when Postgres last counted it is not
+// read whole for them.
 func taskAnswers(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) (form.Values, []submission, error) {
 	var input form.Values
-	var subs []submission
+	var all []said
 	b := &pgx.Batch{}
 	b.Queue(byIndexSQL)
 	b.Queue(`SELECT input FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).QueryRow(func(row pgx.Row) error { return row.Scan(&input) })
 	b.Queue(submissionsSQL, c.TaskID, c.OrgID).Query(func(rows pgx.Rows) (err error) {
-		subs, err = pgx.CollectRows(rows, pgx.RowToStructByName[submission])
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByName[said])
 		return err
 	})
 	if err := q.SendBatch(ctx, b).Close(); err != nil {
 		return nil, nil, err
 	}
-	return answers(p, input, subs), subs, nil
+	var rounds, counting []submission
+	for _, sub := range all {
+		rounds = append(rounds, sub.submission)
+		if sub.Counts {
+			counting = append(counting, sub.submission)
+		}
+	}
+	return answers(p, input, rounds), counting, nil
 }
 
 // claimAnswers is taskAnswers with the version of the claim's task.

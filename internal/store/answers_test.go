@@ -201,6 +201,63 @@ func TestACorrectionTakesAwayWhatItHides(t *testing.T) {
 	b.checked()
 }
 
+// A correction takes nothing away that it does not hide: not an answer whose question
+// hangs on a subtask that was put back and handed in again after the review, nor one
+// whose question the task does not ask any more.
+func TestACorrectionLeavesWhatItDoesNotHide(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fix, again string
+		kept       bool
+	}{
+		"handed in as before":                        {`{"extra":"y"}`, `{"answer":"44","sure":true}`, true},
+		"handed in so that it hides the question":    {`{"extra":"y"}`, `{"answer":"44","sure":false,"doubt":"all of it"}`, true},
+		"corrected so that it hides what is asked":   {`{"extra":"none"}`, `{"answer":"44","sure":true}`, false},
+		"corrected so, and hidden the other way too": {`{"extra":"none"}`, `{"answer":"44"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, dbtest.WithDefinition(asked()))
+			ctx, admin := t.Context(), b.member(b.Admin)
+			id, ada, rita := b.create(1)[0], b.Contributors[0], b.Reviewers[0]
+			b.submitted(ada, id, "solve", `{"answer":"42","sure":true}`)
+			b.submitted(ada, id, "more", `{"extra":"x","why":"because"}`)
+			b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove, Values: raw(c.fix)})
+			require.NoError(t, b.Store.Quarantine(ctx, admin, id, "solve", "look again"))
+			b.settle(id)
+			require.NoError(t, b.Store.Resolve(ctx, admin, id, "solve", pipeline.ResolveRequeue, ""))
+			require.Equal(t, task.NodeSubmitted, b.statusOf(id, "more"), "only the first one is put back")
+			b.submitted(ada, id, "solve", c.again)
+			if c.kept {
+				require.JSONEq(t, `"because"`, string(b.answers(id)["why"]))
+			} else {
+				require.NotContains(t, b.answers(id), "why")
+			}
+			b.checked()
+		})
+	}
+}
+
+// asked is a pipeline of two subtasks, one after the other. The second asks why where
+// the author of the first was sure and there is something extra. One review checks the
+// second, and a last one both.
+func asked() pipeline.Definition {
+	d := detour()
+	d.Nodes[2].Fields = append(d.Nodes[2].Fields, form.Field{
+		Name: "why", Type: form.ShortText, Input: form.Contributor,
+		VisibleWhen: &form.Condition{All: []form.Condition{
+			{Field: "sure", Op: form.OpEq, Value: json.RawMessage(`true`)},
+			{Field: "extra", Op: form.OpNe, Value: json.RawMessage(`"none"`)},
+		}},
+	})
+	d.Nodes[3].Reviews = []pipeline.Target{{Node: "more"}}
+	d.Nodes[4].Reviews = []pipeline.Target{{Node: "solve"}, {Node: "more"}}
+	d.Edges = []pipeline.Edge{
+		{From: "start", To: "solve"}, {From: "solve", To: "more"}, {From: "more", To: "check"}, {From: "check", To: "last"}, {From: "last", To: "end"},
+	}
+	return d
+}
+
 // A task's page shows as answers what counts: not what was taken back, and not what was
 // left out when it was handed in again.
 func TestATasksPageShowsTheAnswersThatCount(t *testing.T) {
