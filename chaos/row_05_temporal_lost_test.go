@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 	"testing"
@@ -25,22 +26,55 @@ const (
 // task gets a run again without anybody's help, and nothing that was accepted is
 // lost.
 func TestRow05TemporalLosesRuns(t *testing.T) {
-	dropped := Fault{Name: "Temporal's databases dropped", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-		return nil, r.dropTemporal(ctx)
-	}, Deadline: rebuiltWithin + schemaWithin}
+	w := &temporalRebuilt{}
 	RunRow(t, Row{
 		Number: 5, Name: "Temporal's data lost",
-		Faults:   []Fault{RunsTerminated(20, 10, 1), RunsReset(20, 10, 2), dropped},
+		Prepare: w.prepare,
+		Faults: []Fault{
+			RunsTerminated(20, 10, 1), RunsReset(20, 10, 2),
+			w.fault("Temporal's databases dropped", rebuiltWithin+schemaWithin, func(ctx context.Context, r *Run) error { return r.dropTemporal(ctx) }),
+		},
 		Hold:     time.Second,
 		Deadline: rebuiltWithin,
 		After: func(ctx context.Context, r *Run) error {
-			n, err := r.Count(ctx, `SELECT count(*) FROM tasks WHERE status NOT IN ('finished', 'failed', 'escalated')`)
+			n, err := r.Count(ctx, `SELECT count(*) FROM tasks WHERE status NOT IN ('finished', 'failed', 'escalated') AND id <> ALL($1)`, w.knocking.tasks)
 			if n > 0 {
 				r.Violate("%d tasks are still open", n)
 			}
-			return err
+			return errors.Join(err, w.knocking.finished(ctx))
 		},
 	})
+}
+
+// temporalRebuilt is Temporal on other data, with people who go on all the while as in
+// row 4: no step opens a review until it is back, and the load runs out of work.
+type temporalRebuilt struct {
+	files    *uploads
+	knocking *knocking
+}
+
+func (w *temporalRebuilt) prepare(_ context.Context, r *Run) error {
+	w.files = r.newUploads()
+	return nil
+}
+
+// fault breaks Temporal, which comes back by itself, and must have made up for it
+// within so long after the injection.
+func (w *temporalRebuilt) fault(name string, within time.Duration, breaks func(ctx context.Context, r *Run) error) Fault {
+	return Fault{
+		Name: name, Serves: true, Starves: true, Hold: servedFor, Deadline: within - servedFor,
+		Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+			var err error
+			if w.knocking, err = newKnocking(ctx, w.files); err != nil {
+				return nil, err
+			}
+			stop := w.knocking.start(name)
+			if err := breaks(ctx, r); err != nil {
+				return nil, errors.Join(err, stop())
+			}
+			return func(context.Context) error { return stop() }, nil
+		},
+	}
 }
 
 // dropTemporal drops both databases and kills the server, which makes them anew

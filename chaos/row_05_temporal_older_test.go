@@ -21,17 +21,18 @@ import (
 // runs that are open for nothing are ended as docs/operations.md has it, by the command
 // that the doctor names.
 func TestRow05TemporalPutBackToAnOlderState(t *testing.T) {
+	w := &temporalRebuilt{}
 	RunRow(t, Row{
 		Number: 5, Name: "Temporal put back to an older state",
+		Prepare: w.prepare,
 		Faults: []Fault{
 			{Name: "Temporal's databases copied", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
 				return nil, r.copyTemporal(ctx)
 			}, Hold: holdFor(20 * time.Second)},
-			{Name: "Temporal's databases put back to an older state", Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
-				return nil, r.putTemporalBack(ctx)
-			}},
+			w.fault("Temporal's databases put back to an older state", rebuiltWithin, func(ctx context.Context, r *Run) error { return r.putTemporalBack(ctx) }),
 		},
 		Deadline: rebuiltWithin,
+		After:    func(ctx context.Context, _ *Run) error { return w.knocking.finished(ctx) },
 	})
 }
 
