@@ -107,7 +107,11 @@ func (w *world) addPerson(ctx context.Context, number int) error {
 	if err != nil {
 		return err
 	}
-	if err := w.exec(ctx, `INSERT INTO org_members (org_id, user_id, role) VALUES ($1, $2, 'member')`, w.orgID, p.UserID); err != nil {
+	role := store.OrgRoleMember
+	if number == 0 { // who makes the key
+		role = store.OrgRoleAdmin
+	}
+	if err := w.exec(ctx, `INSERT INTO org_members (org_id, user_id, role) VALUES ($1, $2, $3)`, w.orgID, p.UserID, role); err != nil {
 		return err
 	}
 	if err := w.exec(ctx, `INSERT INTO project_members (org_id, project_id, user_id, role) VALUES ($1, $2, $3, $4)`,
