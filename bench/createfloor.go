@@ -92,7 +92,7 @@ func (f *copyFloor) check(ctx context.Context, ours sampler) error {
 			SELECT concat_ws(' ',
 				(SELECT count(*) FROM tasks), (SELECT count(*) FROM task_nodes), (SELECT count(*) FROM task_events), (SELECT count(*) FROM outbox),
 				(SELECT md5(string_agg((to_jsonb(t) - 'id' - 'created_at' - 'updated_at')::text, ' ' ORDER BY id)) FROM tasks t),
-				(SELECT md5(string_agg((to_jsonb(n) || jsonb_build_object('task_id', n.task_id - first.id))::text, ' ' ORDER BY task_id, key)) FROM task_nodes n, first),
+				(SELECT md5(string_agg((to_jsonb(n) - 'opened_at' || jsonb_build_object('task_id', n.task_id - first.id))::text, ' ' ORDER BY task_id, key)) FROM task_nodes n, first),
 				(SELECT md5(string_agg((to_jsonb(e) - 'created_at' || jsonb_build_object('task_id', e.task_id - first.id))::text, ' ' ORDER BY task_id, seq)) FROM task_events e, first),
 				(SELECT md5(string_agg((to_jsonb(o) - 'id' - 'created_at' - 'next_attempt_at' || jsonb_build_object('task_id', o.task_id - first.id))::text, ' ' ORDER BY task_id, seq)) FROM outbox o, first))`,
 		).Scan(&left[i])

@@ -128,9 +128,9 @@ func (w *world) exec(ctx context.Context, sql string, args ...any) error {
 	return err
 }
 
-// clear removes all tasks.
+// clear removes all tasks, and the counts that are kept of them.
 func (w *world) clear(ctx context.Context) error {
-	return w.exec(ctx, `TRUNCATE tasks, task_nodes, task_events, submissions, drafts, outbox`)
+	return w.exec(ctx, `TRUNCATE tasks, task_nodes, task_events, submissions, drafts, outbox, task_lag, count_changes, pipeline_counts`)
 }
 
 // count returns a number that a query finds.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 )
 
 // The world that everything is measured in is made by SQL, past the rules of the
@@ -39,4 +40,23 @@ func TestTheProductTakesTheWorld(t *testing.T) {
 		require.NoError(t, err)
 		require.NotNil(t, c)
 	}
+}
+
+// A floor that writes other rows than the product is none.
+func TestTheFloorOfCreationsWritesWhatTheProductDoes(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w := &world{store: dbtest.Store(t)}
+	require.NoError(t, w.populate(ctx, 1))
+	b := &bench{progress: io.Discard, profile: &profile{}}
+	t.Cleanup(b.close)
+	var err error
+	w.base, err = b.serve(ctx, w.store)
+	require.NoError(t, err)
+	f := &copyFloor{world: w, size: mathcheck.Small}
+	require.NoError(t, f.check(ctx, w.creator(mathcheck.CreateBody(batchSize, mathcheck.Small))))
+	require.NoError(t, w.clear(ctx))
+	broken, err := w.store.CheckInvariants(ctx, true)
+	require.NoError(t, err)
+	require.Empty(t, broken)
 }
