@@ -20,6 +20,7 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
 	"github.com/taskloom/taskloom/workflows"
 )
 
@@ -262,7 +263,7 @@ func TestPostgresAwayWhileARunHasEnded(t *testing.T) {
 			if tries++; tries < 3 {
 				return store.LoadedTask{}, fault.New(fault.Unavailable, "away")
 			}
-			return store.LoadedTask{State: pipeline.State{Seq: 2}, Seq: 2}, nil
+			return store.LoadedTask{State: pipeline.State{Seq: 2}, Seq: 2, Status: task.Finished}, nil
 		}
 		b := newBench(t, out, &fakeRuns{answer: func(call, int) error {
 			return serviceerror.NewWorkflowExecutionAlreadyStarted("ended", "", "")
