@@ -152,23 +152,6 @@ func TestASubmissionThatWaitedSeesThatItsClaimIsOver(t *testing.T) {
 	b.checked()
 }
 
-func TestALateSubmitLeavesTheNewClaimsDraftAlone(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := t.Context()
-	id := b.create(1)[0]
-	ada := b.Contributors[0]
-	old := b.claim(ada, pipeline.KindSubtask)
-	b.lapse(id, time.Second)
-	c := b.claim(ada, pipeline.KindSubtask)
-	rev, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"new"}`), 0)
-	require.NoError(t, err)
-	_, err = b.Store.Submit(ctx, ada, old.ID, raw(`{"answer":"old","sure":true}`))
-	conflicts(t, err, "what you sent now is not kept")
-	_, err = b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"newer"}`), rev)
-	require.NoError(t, err)
-}
-
 // Who holds the node again and has saved nothing there yet finds what they sent too
 // late, in place of what they had saved before it.
 func TestALateSubmitIsTheNewClaimsDraftWhereItHasNone(t *testing.T) {
@@ -199,18 +182,18 @@ func TestALateSubmitIsTheNewClaimsDraftWhereItHasNone(t *testing.T) {
 	}
 }
 
-// What was saved under a newer claim stays when that one is over, too, and when its
+// What was saved under a newer claim stays, also when that one is over, and when its
 // author holds the node under yet another one.
 func TestALateSubmitLeavesALaterDraftAlone(t *testing.T) {
 	t.Parallel()
-	for name, after := range map[string]func(b *bench, ada int64){
-		"the newer claim was given back": func(*bench, int64) {},
-		"somebody else has the node": func(b *bench, _ int64) {
-			require.NotNil(b.t, b.claim(b.Contributors[1], pipeline.KindSubtask))
-		},
-		"held again, nothing saved yet": func(b *bench, ada int64) {
-			require.NotNil(b.t, b.claim(ada, pipeline.KindSubtask))
-		},
+	for name, c := range map[string]struct {
+		held bool // the newer claim
+		next int  // who claims the node after it, of the contributors; 0 is its author, -1 nobody
+	}{
+		"the newer claim is held":        {true, -1},
+		"the newer claim was given back": {false, -1},
+		"somebody else has the node":     {false, 1},
+		"held again, nothing saved yet":  {false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -220,16 +203,24 @@ func TestALateSubmitLeavesALaterDraftAlone(t *testing.T) {
 			ada := b.Contributors[0]
 			old := b.claim(ada, pipeline.KindSubtask)
 			b.lapse(id, time.Second)
-			c := b.claim(ada, pipeline.KindSubtask)
-			_, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"new"}`), 0)
+			newer := b.claim(ada, pipeline.KindSubtask)
+			rev, err := b.Store.SaveDraft(ctx, ada, newer.ID, raw(`{"answer":"new"}`), 0)
 			require.NoError(t, err)
-			require.NoError(t, b.Store.ReleaseClaim(ctx, ada, c.ID, store.Release{}))
-			b.settle(id)
-			after(b, ada)
-			b.settle(id)
+			if !c.held {
+				require.NoError(t, b.Store.ReleaseClaim(ctx, ada, newer.ID, store.Release{}))
+				b.settle(id)
+			}
+			if c.next >= 0 {
+				require.NotNil(t, b.claim(b.Contributors[c.next], pipeline.KindSubtask))
+			}
 			_, err = b.Store.Submit(ctx, ada, old.ID, raw(`{"answer":"old","sure":true}`))
 			conflicts(t, err, "what you sent now is not kept")
-			require.Equal(t, 1, b.count(`SELECT count(*) FROM drafts WHERE values->>'answer' = 'new'`))
+			require.Equal(t, 1, b.count(`SELECT count(*) FROM drafts WHERE values->>'answer' = 'new' AND revision = $1`, rev))
+			if c.held {
+				_, err = b.Store.SaveDraft(ctx, ada, newer.ID, raw(`{"answer":"newer"}`), rev)
+				require.NoError(t, err)
+			}
+			b.settle(id)
 			b.checked()
 		})
 	}
