@@ -309,66 +309,13 @@ var sicknesses = map[string][]sickness{
 		return fmt.Sprintf("file %s of organization %d: key org/%d/files/x", id, w.OrgID, other)
 	}}},
 	"values-name-files": valueSicknesses,
-	"keys-audited": {{branch: "created", make: func(w *ward) string {
-		w.exec(`DELETE FROM audit_log WHERE action = 'key.create'`)
-		return fmt.Sprintf("API key %d (test) of organization %d: no row says who created it", w.KeyID, w.OrgID)
-	}}, {branch: "revoked", make: func(w *ward) string {
-		w.exec(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, w.KeyID)
-		return fmt.Sprintf("API key %d (test) of organization %d: no row says who revoked it", w.KeyID, w.OrgID)
-	}}},
-	"members-audited": {{branch: "let in", make: func(w *ward) string {
-		w.exec(`DELETE FROM audit_log WHERE action = 'member.set' AND object = $1`, fmt.Sprintf("user/%d", w.Outsider))
-		return fmt.Sprintf("user %d in organization %d: no row says who let them in", w.Outsider, w.OrgID)
-	}}, {branch: "let in again", make: func(w *ward) string {
-		require.NoError(w.t, w.Store.RemoveUser(w.t.Context(), w.Slug, w.Email("outsider1")))
-		w.exec(`UPDATE org_members SET removed_at = NULL WHERE user_id = $1`, w.Outsider)
-		return fmt.Sprintf("user %d in organization %d: no row says who let them in", w.Outsider, w.OrgID)
-	}}, {branch: "removed", make: func(w *ward) string {
-		w.RemoveUser(w.t, w.Outsider)
-		return fmt.Sprintf("user %d in organization %d: no row says who removed them", w.Outsider, w.OrgID)
-	}}, {branch: "removed again", make: func(w *ward) string {
-		require.NoError(w.t, w.Store.RemoveUser(w.t.Context(), w.Slug, w.Email("outsider1")))
-		require.Contains(w.t, section(w.t, w.deep().out, "members-audited"), "ok  ", "a removal by the product")
-		w.exec(`UPDATE org_members SET removed_at = NULL WHERE user_id = $1`, w.Outsider)
-		w.exec(`INSERT INTO audit_log (org_id, action, object) VALUES ($1, 'member.set', $2)`, w.OrgID, fmt.Sprintf("user/%d", w.Outsider))
-		require.Contains(w.t, section(w.t, w.deep().out, "members-audited"), "ok  ", "they are in again")
-		w.RemoveUser(w.t, w.Outsider)
-		return fmt.Sprintf("user %d in organization %d: no row says who removed them", w.Outsider, w.OrgID)
-	}}},
-	"publishes-audited": {{branch: "a version", make: func(w *ward) string {
-		w.exec(`INSERT INTO pipeline_versions (org_id, pipeline_id, number, definition) SELECT org_id, pipeline_id, 2, definition FROM pipeline_versions`)
-		return fmt.Sprintf("pipeline %d (Math check) of organization %d: 2 versions, 1 rows of publishing", w.PipelineID, w.OrgID)
-	}}, {branch: "a pipeline", make: func(w *ward) string {
-		w.exec(`DELETE FROM audit_log WHERE action = 'pipeline.create'`)
-		return fmt.Sprintf("pipeline %d (Math check) of organization %d: no row says who made it", w.PipelineID, w.OrgID)
-	}}},
-	"acts-audited": {{branch: "a priority", make: func(w *ward) string {
-		w.exec(`UPDATE tasks SET priority = 7 WHERE id = $1`, w.free)
-		return fmt.Sprintf("task %d: priority 7, but no row says who set it", w.free)
-	}}, {branch: "a priority changed later", make: func(w *ward) string {
-		w.prioritize(5)
-		w.exec(`UPDATE tasks SET priority = 7 WHERE id = $1`, w.free)
-		return fmt.Sprintf("task %d: priority 7, but the last row says 5", w.free)
-	}}, {branch: "a priority taken back", make: func(w *ward) string {
-		w.prioritize(5)
-		w.exec(`UPDATE tasks SET priority = 0 WHERE id = $1`, w.free)
-		return fmt.Sprintf("task %d: priority 0, but the last row says 5", w.free)
-	}}, {branch: "an upload cancelled under way", make: func(w *ward) string {
-		id := w.upload(w.done)
-		w.exec(`UPDATE uploads SET cancel_by = $1, cancel_at = now()`, w.Admin)
-		return fmt.Sprintf("upload %s: cancelled by user %d, but no row says so", id, w.Admin)
-	}}, {branch: "an upload withdrawn", make: func(w *ward) string {
-		id := w.pending()
-		_, err := w.Store.CancelUpload(w.t.Context(), w.OrgID, w.PipelineID, id, w.Admin)
-		require.NoError(w.t, err)
-		require.Contains(w.t, section(w.t, w.deep().out, "acts-audited"), "ok  ", "a cancellation by the product")
-		w.exec(`DELETE FROM audit_log WHERE action = 'upload.cancel'`)
-		return fmt.Sprintf("upload %s: cancelled, but no row says so", id)
-	}}, {branch: "an invite", make: func(w *ward) string {
-		w.exec(`INSERT INTO invites (org_id, email, hash, role, invited_by, expires_at)
-			VALUES ($1, 'eve@acme.test', sha256('x'), 'member', $2, now() + interval '1 day')`, w.OrgID, w.Admin)
-		return fmt.Sprintf(" of organization %d: no row says who made it", w.OrgID)
-	}}},
+	"keys-audited":      keySicknesses,
+	"members-audited":   memberSicknesses,
+	"projects-audited":  projectSicknesses,
+	"invites-audited":   inviteSicknesses,
+	"publishes-audited": publishSicknesses,
+	"acts-audited":      actSicknesses,
+	"datasets-audited":  datasetSicknesses,
 }
 
 // unsaid has the event of a submission say something else.

@@ -24,6 +24,8 @@ type ward struct {
 	// holds, done one that was submitted and waits for its review, failed one
 	// that was given up.
 	free, held, done, failed int64
+	// invites counts those made: the last one's token is this byte.
+	invites byte
 }
 
 func newWard(t *testing.T) *ward {
@@ -35,10 +37,14 @@ func newWard(t *testing.T) *ward {
 	t.Cleanup(st.Close)
 	w := &ward{World: dbtest.Org(t, st), t: t, environ: []string{"DATABASE_URL=" + url}}
 	// Who was made past all doors is noted as if they had come through one.
-	w.exec(`INSERT INTO audit_log (org_id, action, object)
-		SELECT org_id, 'member.set', 'user/' || user_id FROM org_members
-		UNION ALL SELECT org_id, 'key.create', 'key/' || id FROM api_keys
-		UNION ALL SELECT org_id, unnest(ARRAY['pipeline.create', 'pipeline.publish']), 'pipeline/' || id FROM pipelines`)
+	w.exec(`INSERT INTO audit_log (org_id, action, object, detail)
+		SELECT id, 'organization.create', 'organization/' || id, '{}'::jsonb FROM organizations
+		UNION ALL SELECT org_id, 'project.create', 'project/' || id, json_build_object('name', name)::jsonb FROM projects
+		UNION ALL SELECT org_id, 'member.set', 'user/' || user_id, json_build_object('role', role)::jsonb FROM org_members
+		UNION ALL SELECT org_id, 'project.member', 'project/' || project_id, json_build_object('user', user_id, 'role', role)::jsonb FROM project_members
+		UNION ALL SELECT org_id, 'key.create', 'key/' || id, '{}' FROM api_keys
+		UNION ALL SELECT org_id, 'pipeline.create', 'pipeline/' || id, '{}' FROM pipelines
+		UNION ALL SELECT org_id, 'pipeline.publish', 'pipeline/' || id, json_build_object('to', status)::jsonb FROM pipelines`)
 
 	p, err := st.Version(ctx, w.VersionID)
 	require.NoError(t, err)

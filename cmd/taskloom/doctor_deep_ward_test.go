@@ -1,11 +1,16 @@
 package main
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/apply"
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/store"
@@ -49,6 +54,42 @@ func (w *ward) prioritize(priority int) {
 	w.t.Helper()
 	require.NoError(w.t, w.Store.SetPriority(w.t.Context(), w.member(w.ProjectAdmin), w.free, priority))
 	require.Contains(w.t, section(w.t, w.deep().out, "acts-audited"), "ok  ", "a priority by the product")
+}
+
+// invite invites somebody to be a contributor.
+func (w *ward) invite(name string) store.Invite {
+	w.t.Helper()
+	w.invites++
+	i, err := w.Store.CreateInvite(w.t.Context(), w.member(w.Admin), store.NewInvite{
+		Email: w.Email(name), Role: store.OrgRoleMember, Projects: []store.ProjectGrant{{ProjectID: w.ProjectID, Role: store.RoleContributor}},
+		Hash: sha256.Sum256([]byte{w.invites}),
+	})
+	require.NoError(w.t, err)
+	return i
+}
+
+// accept makes somebody a contributor through an invite.
+func (w *ward) accept(name string) int64 {
+	w.t.Helper()
+	w.invite(name)
+	u, err := w.Store.AcceptInvite(w.t.Context(), sha256.Sum256([]byte{w.invites}), store.Invitee{Name: name, PasswordHash: "x"})
+	require.NoError(w.t, err)
+	return u.ID
+}
+
+// dataset applies a dataset of so many rows.
+func (w *ward) dataset(name string, rows int) {
+	w.t.Helper()
+	doc := fmt.Sprintf("organizations:\n- slug: %s\n  datasets:\n  - name: %s\n    rows:\n", w.Slug, name)
+	d, err := apply.Read([]byte(doc + strings.Repeat("    - question: 6 times 7?\n", rows)))
+	require.NoError(w.t, err)
+	_, err = w.Store.Apply(w.t.Context(), d, store.ApplyOptions{Rand: rand.Reader})
+	require.NoError(w.t, err)
+}
+
+// roleUnsaid are the words about a role in the project that no row gave.
+func (w *ward) roleUnsaid(user int64, role store.Role) string {
+	return fmt.Sprintf("user %d in project %d of organization %d: is %s, but no row says so", user, w.ProjectID, w.OrgID, role)
 }
 
 func (w *ward) draft(task, user, org int64) {

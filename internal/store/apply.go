@@ -101,22 +101,27 @@ func (a *applying) organization(ctx context.Context, org apply.Organization) err
 }
 
 func (a *applying) organizationRow(ctx context.Context, org apply.Organization) error {
-	var created bool
+	var created, renamed bool
+	name := apply.Name(org.Name)
 	err := a.tx.QueryRow(ctx, `
 		WITH added AS (
 			INSERT INTO organizations (slug, name) VALUES ($1, coalesce(nullif($2, ''), $1))
 			ON CONFLICT (slug) DO NOTHING RETURNING id
 		), renamed AS (
-			UPDATE organizations SET name = $2 WHERE slug = $1 AND $2 NOT IN ('', name)
+			UPDATE organizations SET name = $2 WHERE slug = $1 AND $2 NOT IN ('', name) RETURNING id
 		)
-		SELECT id, true FROM added UNION ALL SELECT id, false FROM organizations WHERE slug = $1`,
-		org.Slug, apply.Name(org.Name)).Scan(&a.org, &created)
+		SELECT id, true, false FROM added
+		UNION ALL SELECT id, false, EXISTS (SELECT FROM renamed) FROM organizations WHERE slug = $1`,
+		org.Slug, name).Scan(&a.org, &created, &renamed)
 	if err != nil {
 		return fmt.Errorf("apply organization: %w", err)
 	}
 	a.out.ID = a.org
 	if !created {
-		return lockOrg(ctx, a.tx, a.org)
+		if err := lockOrg(ctx, a.tx, a.org); err != nil || !renamed {
+			return err
+		}
+		return a.audit(ctx, "organization.rename", object("organization", a.org), map[string]any{"name": name})
 	}
 	return a.audit(ctx, "organization.create", object("organization", a.org), map[string]any{"slug": org.Slug})
 }

@@ -65,13 +65,13 @@ func (a *applying) user(ctx context.Context, u apply.User) (int64, error) {
 // orgMember makes the person a member of the organization, again if they were
 // removed. Without a role an existing member keeps theirs.
 func (a *applying) orgMember(ctx context.Context, userID int64, role string) error {
-	changed, err := a.member(ctx, userID, `
+	role, err := a.member(ctx, userID, `
 		INSERT INTO org_members AS m (org_id, user_id, role) VALUES ($1, $2, coalesce(nullif($3, ''), 'member'))
 		ON CONFLICT (org_id, user_id) DO UPDATE
 			SET role = coalesce(nullif($3, ''), CASE WHEN m.removed_at IS NULL THEN m.role ELSE 'member' END),
 				removed_at = NULL
 			WHERE m.removed_at IS NOT NULL OR $3 NOT IN ('', m.role)`, a.org, userID, role)
-	if err != nil || !changed {
+	if err != nil || role == "" {
 		return err
 	}
 	return a.audit(ctx, "member.set", object("user", userID), map[string]any{"role": role})
@@ -119,7 +119,7 @@ func (a *applying) project(ctx context.Context, p apply.Project) (int64, error) 
 	if !created {
 		return id, nil
 	}
-	return id, a.audit(ctx, "project.create", object("project", id), map[string]any{"name": p.Name})
+	return id, a.audit(ctx, "project.create", object("project", id), map[string]any{"name": apply.Name(p.Name)})
 }
 
 func (a *applying) projectMember(ctx context.Context, projectID int64, m apply.Member) error {
@@ -130,32 +130,33 @@ func (a *applying) projectMember(ctx context.Context, projectID int64, m apply.M
 	if err != nil {
 		return fmt.Errorf("find project member: %w", err)
 	}
-	changed, err := a.member(ctx, userID, `
+	role, err := a.member(ctx, userID, `
 		INSERT INTO project_members AS m (org_id, project_id, user_id, role) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (project_id, user_id) DO UPDATE SET role = excluded.role WHERE m.role <> excluded.role`,
 		a.org, projectID, userID, m.Role)
-	if err != nil || !changed {
+	if err != nil || role == "" {
 		return err
 	}
 	return a.audit(ctx, "project.member", object("project", projectID),
-		map[string]any{"user": userID, "role": m.Role})
+		map[string]any{"user": userID, "role": role})
 }
 
-// member writes a person's row of members and reports whether that changed anything. It
-// notes whose row was there: who is new has nothing that their role could forbid.
-func (a *applying) member(ctx context.Context, userID int64, sql string, args ...any) (changed bool, err error) {
+// member writes a person's row of members and returns the role that it now says, "" when
+// nothing changed. It notes whose row was there: who is new has nothing that their role
+// could forbid.
+func (a *applying) member(ctx context.Context, userID int64, sql string, args ...any) (role string, err error) {
 	var there bool // a row that was inserted has no transaction that ended it, or locked it
-	err = a.tx.QueryRow(ctx, sql+` RETURNING m.xmax <> 0`, args...).Scan(&there)
+	err = a.tx.QueryRow(ctx, sql+` RETURNING m.xmax <> 0, m.role`, args...).Scan(&there, &role)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
+		return "", nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("apply member: %w", err)
+		return "", fmt.Errorf("apply member: %w", err)
 	}
 	if there {
 		a.moved = append(a.moved, moved{a.org, userID})
 	}
-	return true, nil
+	return role, nil
 }
 
 // endForbidden gives back what those whose roles changed may not do any more. All of

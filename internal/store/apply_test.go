@@ -159,6 +159,12 @@ func TestApplyUpdates(t *testing.T) {
 		require.Equal(t, "Acme Ltd", me.Orgs[0].Name)
 		require.Equal(t, "Robert", me.User.Name)
 		require.Equal(t, store.RoleReviewer, me.Orgs[0].Projects[0].Role)
+		var said []string
+		require.NoError(t, st.Pool().QueryRow(ctx, `SELECT array_agg(DISTINCT action || ' ' || coalesce(detail->>'role', detail->>'name')) FROM audit_log
+			WHERE action IN ('organization.rename', 'member.set', 'project.member')`).Scan(&said))
+		require.Equal(t, []string{
+			"member.set member", "member.set org_admin", "organization.rename Acme Ltd", "project.member contributor", "project.member reviewer",
+		}, said, "rows say what came out, also of a person whose role the document leaves open")
 	})
 	t.Run("a password, which ends sessions", func(t *testing.T) {
 		_, err := st.SessionUser(ctx, hash)
@@ -227,6 +233,9 @@ func TestApplyUpdates(t *testing.T) {
 		me, err := st.Me(ctx, mustUser(t, st, "bob@acme.test").ID)
 		require.NoError(t, err)
 		require.Empty(t, me.Orgs[0].Projects, "with no more roles than the document gives")
+	})
+	t.Run("the audit log explains all of it", func(t *testing.T) {
+		require.Empty(t, accused(t, st))
 	})
 	t.Run("a revoked key stays revoked", func(t *testing.T) {
 		key, err := st.KeyByName(ctx, org.ID, "crm")
