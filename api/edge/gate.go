@@ -103,6 +103,7 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 		}
 		g.refused.Inc()
 		h := w.Header()
+		h.Set(RequestIDHeader, requestID(r))
 		h.Set("Content-Type", "application/json")
 		h.Set("Cache-Control", "no-store")
 		h.Set("Retry-After", "1")

@@ -40,7 +40,9 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		}))
 		get := func(path string) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+			r.Header.Set(RequestIDHeader, "mine")
+			h.ServeHTTP(w, r)
 			return w
 		}
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code)
@@ -62,6 +64,7 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		refused := get("/api/v1/workflows")
 		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
 		require.Equal(t, "1", refused.Header().Get("Retry-After"))
+		require.Equal(t, "mine", refused.Header().Get(RequestIDHeader))
 		require.JSONEq(t, `{"error":"service_unavailable","message":"`+turnedAway+`"}`, refused.Body.String())
 		require.Equal(t, http.StatusOK, get("/api/v1/health").Code)
 		require.Equal(t, http.StatusOK, get("/api/console/login").Code)

@@ -17,13 +17,17 @@ var validRequestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 // exchange that the other middlewares use.
 func Identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := r.Header.Get(RequestIDHeader)
-		if !validRequestID.MatchString(id) {
-			id = uuid.NewString()
-		}
+		id := requestID(r)
 		w.Header().Set(RequestIDHeader, id)
 		next.ServeHTTP(w, r.WithContext(withExchange(r.Context(), &Exchange{ID: id})))
 	})
+}
+
+func requestID(r *http.Request) string {
+	if id := r.Header.Get(RequestIDHeader); validRequestID.MatchString(id) {
+		return id
+	}
+	return uuid.NewString()
 }
 
 // ShowProblems lets the error answers of a surface list single problems.
