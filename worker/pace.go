@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -53,14 +54,22 @@ func (p *ringPace) limit() int {
 // known are those who were rung and did not move, to be asked for.
 func (p *ringPace) known() []int64 { return slices.Sorted(maps.Keys(p.rung)) }
 
-// pending are those of them who are left alone now.
+// pending are those of them who are left alone now: so many that whoever was not rung
+// yet has half of the round, however many there are whom no ring helps.
 func (p *ringPace) pending(now time.Time) []int64 {
+	var due []int64
 	out := make([]int64, 0, len(p.rung))
 	for id, r := range p.rung {
 		if now.Before(r.again()) {
 			out = append(out, id)
+		} else {
+			due = append(due, id)
 		}
 	}
+	slices.SortFunc(due, func(a, b int64) int {
+		return cmp.Or(p.rung[a].at.Compare(p.rung[b].at), cmp.Compare(a, b))
+	})
+	out = append(out, due[min(len(due), p.limit()/2):]...)
 	slices.Sort(out)
 	return out
 }
