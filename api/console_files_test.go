@@ -77,6 +77,22 @@ func TestAFileThatCouldCarryScriptsIsSaved(t *testing.T) {
 	require.True(t, strings.HasPrefix(res.Header.Get("Content-Disposition"), "attachment"))
 }
 
+// What somebody writes into a draft, under a field that is not theirs to fill in, links no
+// file: they could name one of a project that they do not belong to.
+func TestADraftLinksNoFileOfAnotherTask(t *testing.T) {
+	t.Parallel()
+	b := withLinks(t)
+	mine := b.withFile(t, b.OrgID, "cat.png", "image/png", "meow")
+	other := b.withFile(t, b.OrgID, "dog.png", "image/png", "woof")
+	maker := b.login(t, "contributor1")
+	claim := maker.claim(t, "contributor")
+	maker.ok(t, 200, http.MethodPut, onClaim(claim, "/draft"),
+		map[string]any{"values": map[string]any{"scan": map[string]any{"file_id": other, "name": "dog.png", "size": 4}}, "revision": 0})
+	linked := maker.ok(t, 200, http.MethodGet, onClaim(claim, ""), nil)["files"].([]any)
+	require.Len(t, linked, 1)
+	require.Equal(t, mine, linked[0].(map[string]any)["file_id"])
+}
+
 func TestAFileOfAnotherOrganizationIsNotLinked(t *testing.T) {
 	t.Parallel()
 	b := withLinks(t)

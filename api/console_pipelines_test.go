@@ -101,6 +101,8 @@ func TestABuilderSavesLayoutsAndHearsWhoWasFaster(t *testing.T) {
 	versions := admin.ok(t, 200, http.MethodGet, b.pipeline("/versions"), nil)["versions"].([]any)
 	require.Len(t, versions, 1)
 	first := admin.ok(t, 200, http.MethodGet, b.pipeline("/versions/1"), nil)
+	admin.refused(t, 404, "not_found", http.MethodGet, b.pipeline("/versions/3000000000"), nil)
+	admin.refused(t, 404, "not_found", http.MethodGet, b.pipeline("/export?version=3000000000"), nil)
 	require.Equal(t, "Math check", first["definition"].(map[string]any)["name"])
 	restored := admin.ok(t, 200, http.MethodPost, b.pipeline("/versions/1/restore"), map[string]any{"revision": 2})
 	require.InDelta(t, 3, restored["revision"], 0)

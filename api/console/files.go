@@ -49,17 +49,18 @@ type File struct {
 }
 
 // filesIn links the files of a task that values of its fields name: those that
-// it was created with, and those that people uploaded for it. What else people
-// wrote into a value links nothing: any id could stand there.
-func (a *api) filesIn(ctx context.Context, orgID, taskID int64, fields []Field, sets ...form.Values) ([]File, error) {
+// it was created with, which the task's own values name, and those that people uploaded
+// for it, which whatever they wrote may name. What else people wrote into a value links
+// nothing: any id could stand there.
+func (a *api) filesIn(ctx context.Context, orgID, taskID int64, fields []Field, own form.Values, written ...form.Values) ([]File, error) {
 	var seeded, uploaded []uuid.UUID
 	for _, f := range fields {
-		for _, values := range sets {
-			switch {
-			case f.Type != string(form.FileUpload):
-			case f.Input == string(form.Seeded):
-				seeded = append(seeded, fileIDs(values[f.Name])...)
-			case f.Input == string(form.Contributor):
+		switch {
+		case f.Type != string(form.FileUpload):
+		case f.Input == string(form.Seeded):
+			seeded = append(seeded, fileIDs(own[f.Name])...)
+		case f.Input == string(form.Contributor):
+			for _, values := range append(written, own) {
 				uploaded = append(uploaded, fileIDs(values[f.Name])...)
 			}
 		}

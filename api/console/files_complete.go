@@ -47,6 +47,7 @@ func (a *api) completeFile(ctx context.Context, in *onFileInput) (*completedFile
 		return nil, errNoObjects
 	}
 	if file.CompletedAt == nil {
+		edge.From(ctx).Leave() // copying has a line of its own
 		if file.File, err = a.settle(ctx, claim, file); err != nil {
 			return nil, err
 		}

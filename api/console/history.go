@@ -156,11 +156,11 @@ func (a *api) getSubmission(ctx context.Context, in *OnClaim) (*doneOutput, erro
 			Verdict: r.Verdict, Comments: newComments(r.Comments), Values: notNil(r.Values), At: r.At.UTC(),
 		}
 	}
-	sets := []form.Values{d.Values}
+	var corrections []form.Values
 	for _, r := range d.Reviews {
-		sets = append(sets, r.Values)
+		corrections = append(corrections, r.Values)
 	}
-	out.Body.Files, err = a.filesIn(ctx, d.OrgID, d.TaskID, out.Body.Fields, sets...)
+	out.Body.Files, err = a.filesIn(ctx, d.OrgID, d.TaskID, out.Body.Fields, d.Values, corrections...)
 	return out, err
 }
 

@@ -137,7 +137,7 @@ func (a *api) work(ctx context.Context, c store.Claim) (*Work, error) {
 		Fields: formOf(p, node), Values: notNil(w.Values), Comments: newComments(w.Comments), Reviewed: []Reviewed{},
 		Pipeline: w.Pipeline, Project: w.Project, Earlier: newAttempts(w.Earlier),
 	}
-	if out.Files, err = a.filesIn(ctx, c.OrgID, c.TaskID, out.Fields, valuesOf(w)...); err != nil {
+	if out.Files, err = a.filesIn(ctx, c.OrgID, c.TaskID, out.Fields, w.Values, written(w)...); err != nil {
 		return nil, err
 	}
 	if w.Draft != nil {
@@ -158,9 +158,10 @@ func (a *api) work(ctx context.Context, c store.Claim) (*Work, error) {
 	return out, nil
 }
 
-// valuesOf lists everything on the screen that may name files.
-func valuesOf(w store.Work) []form.Values {
-	sets := []form.Values{w.Values}
+// written lists what people wrote, beside the task's values, that is on the screen and
+// may name files.
+func written(w store.Work) []form.Values {
+	var sets []form.Values
 	if w.Draft != nil {
 		sets = append(sets, w.Draft.Values)
 	}

@@ -58,6 +58,7 @@ func (a *api) confirmUpload(ctx context.Context, in *confirmInput) (*createOutpu
 	if u.Status != store.UploadPending {
 		return nil, store.NotPending(u)
 	}
+	edge.From(ctx).Leave() // others are asked, each for a bounded time
 	object, err := a.stored(ctx, u)
 	if err != nil {
 		return nil, err

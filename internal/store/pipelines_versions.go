@@ -72,7 +72,7 @@ func (s *Store) VersionByNumber(ctx context.Context, orgID, pipelineID int64, nu
 
 func versionByNumber(ctx context.Context, q querier, orgID, pipelineID int64, number int) (VersionDetail, error) {
 	rows, _ := q.Query(ctx, `SELECT number, note, created_at, definition FROM pipeline_versions
-		WHERE org_id = $1 AND pipeline_id = $2 AND number = $3`, orgID, pipelineID, number)
+		WHERE org_id = $1 AND pipeline_id = $2 AND number = $3::bigint`, orgID, pipelineID, number) // any number may be asked for
 	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[VersionDetail])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return v, fault.New(fault.NotFound, "pipeline %d has no version %d", pipelineID, number)
