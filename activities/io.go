@@ -34,6 +34,8 @@ type LoadTaskResult struct {
 	Seq int64 `json:"seq"`
 	// Holders are who works on the claimed nodes.
 	Holders []Holder `json:"holders,omitempty"`
+	// Last is the event at State.Seq, but for the first of all.
+	Last pipeline.Event `json:"last,omitzero"`
 }
 
 // Holder is who works on a node, under which claim.

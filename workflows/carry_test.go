@@ -38,7 +38,11 @@ func carried(t *testing.T) workflows.Carried {
 			},
 		},
 		Holders: []activities.Holder{{Node: "left", Claim: "c", User: 7}},
-		Known:   9, Label: workflows.TaskPaused, Misses: 3, Ahead: time.Minute,
+		Last: pipeline.Event{
+			Seq: 9, Kind: pipeline.EventReview, Node: "check", Iteration: 1, Actor: 8, Claim: "d", LeaseEnds: at,
+			Outcome: pipeline.Rejected, Skipped: []string{"z"}, Returned: []string{"left"}, Reason: pipeline.ReasonPerson,
+		},
+		Known: 9, Label: workflows.TaskPaused, Misses: 3, Ahead: time.Minute,
 	}
 }
 

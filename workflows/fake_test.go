@@ -40,6 +40,8 @@ type fakeStore struct {
 	calls []string
 	// fail, when set, answers a call by its name in place of the store.
 	fail func(call string) error
+	// wrong are steps that were applied and do not follow from where the rows were.
+	wrong []string
 }
 
 func newFakeStore(t *testing.T, d pipeline.Definition, skipped ...string) *fakeStore {
@@ -139,8 +141,12 @@ func (f *fakeStore) LoadTask(_ context.Context, id int64) (store.LoadedTask, err
 	for i := range s.Nodes {
 		s.Nodes[i].LeaseEnds, s.Nodes[i].SLAEnds = f.deadline(s.Nodes[i])
 	}
+	var last pipeline.Event
+	if s.Seq > 1 {
+		last = f.journal[s.Seq-1]
+	}
 	return store.LoadedTask{
-		TaskID: taskID, PipelineID: 42, PipelineName: "Math check", Graph: f.graph, State: s,
+		Last: last, TaskID: taskID, PipelineID: 42, PipelineName: "Math check", Graph: f.graph, State: s,
 		Seq: int64(len(f.journal)), Status: s.Status(),
 	}, nil
 }
@@ -165,13 +171,28 @@ func (f *fakeStore) ApplyStep(_ context.Context, in store.StepInput) (store.Step
 	if in.From != f.applied.Seq {
 		return f.result(false), nil
 	}
-	if in.To > int64(len(f.journal)) || !slices.EqualFunc(in.Events, f.journal[in.From:in.To], sameEvent) {
+	if in.To > int64(len(f.journal)) || !slices.EqualFunc(in.Events, f.journal[in.From:in.To], sameEvent) ||
+		in.Last.Seq == in.From && !sameEvent(in.Last, f.journal[in.From-1]) {
 		out := f.result(false)
 		out.Diverged = true
 		return out, nil
 	}
+	var follows []pipeline.Change
+	st := f.applied
+	for _, e := range f.journal[in.From:in.To] {
+		var changes []pipeline.Change
+		st, changes = pipeline.Step(f.graph, st, e)
+		follows = append(follows, changes...)
+	}
+	if !slices.EqualFunc(in.Changes, follows, sameChange) {
+		f.wrong = append(f.wrong, fmt.Sprintf("after event %d: %v instead of %v", in.From, in.Changes, follows))
+	}
 	f.applyUpTo(in.To)
 	return f.result(true), nil
+}
+
+func sameChange(a, b pipeline.Change) bool {
+	return a.Seq == b.Seq && a.Node.Key == b.Node.Key && a.Node.Status == b.Node.Status && a.Node.Iteration == b.Node.Iteration
 }
 
 func sameEvent(a, b pipeline.Event) bool {

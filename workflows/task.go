@@ -32,6 +32,8 @@ type Carried struct {
 	Graph        pipeline.Graph      `json:"graph"`
 	State        pipeline.State      `json:"state"`
 	Holders      []activities.Holder `json:"holders,omitempty"`
+	// Last is the event at State.Seq, where it is known.
+	Last pipeline.Event `json:"last,omitzero"`
 	// Known is the highest number that the journal is known to hold.
 	Known int64 `json:"known"`
 	// Label is the value of TaskStateAttribute that operators see now.

@@ -26,7 +26,7 @@ func (r *taskRun) load(ctx workflow.Context) error {
 		return err
 	}
 	r.PipelineID, r.PipelineName = got.PipelineID, got.PipelineName
-	r.Graph, r.State, r.Holders, r.Known = got.Graph, got.State, got.Holders, got.Seq
+	r.Graph, r.State, r.Holders, r.Known, r.Last = got.Graph, got.State, got.Holders, got.Seq, got.Last
 	// Whoever begins in the middle of a task's life replaces a lost run, and
 	// the signals may have gone to that one. The first event is on its way.
 	r.behind = r.inbox.nudged || r.State.Seq > 1
@@ -39,7 +39,7 @@ func (r *taskRun) load(ctx workflow.Context) error {
 func (r *taskRun) step(ctx workflow.Context) error {
 	events := r.inbox.next(r.State.Seq)
 	state, from := r.State, r.State.Seq
-	in := activities.ApplyStepInput{TaskID: r.taskID, From: from, To: events[len(events)-1].Seq, Events: events}
+	in := activities.ApplyStepInput{TaskID: r.taskID, From: from, To: events[len(events)-1].Seq, Events: events, Last: r.Last}
 	for _, e := range events {
 		if !e.Kind.Known() {
 			// Not an error of the run, which would end it: the workflow task fails, and
@@ -70,7 +70,7 @@ func (r *taskRun) step(ctx workflow.Context) error {
 		r.loaded = false
 		return nil
 	}
-	r.State, r.Misses = state, 0
+	r.State, r.Last, r.Misses = state, events[len(events)-1], 0
 	r.behind = r.behind && r.Known > r.State.Seq
 	for _, e := range events {
 		if e.Kind == pipeline.EventClaim {

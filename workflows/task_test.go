@@ -65,6 +65,7 @@ func (x *desk) run() workflows.TaskResult {
 	}, workflows.TaskInput{TaskID: taskID})
 	out := x.result()
 	require.Empty(x.t, unread, "signals are lost when the run ends")
+	require.Empty(x.t, x.wrong)
 	return out
 }
 
@@ -367,6 +368,43 @@ func TestSignalsFromBeforeARestoreAreVoid(t *testing.T) {
 			})
 			require.Equal(t, task.Finished, x.run().Status)
 			require.Equal(t, len(x.journal), int(x.applied.Seq))
+		})
+	}
+}
+
+// A command that applies what waits brings the rows to where the run believes them to
+// be, over other events: the run must not go on from its own past.
+func TestWhatACommandAppliedAfterARestoreIsFollowed(t *testing.T) {
+	for name, loaded := range map[string]bool{"from what it applied": false, "from what it loaded": true} {
+		t.Run(name, func(t *testing.T) {
+			x := newDesk(t, solveAndCheck())
+			var mine pipeline.Event
+			x.at(time.Minute, func() {
+				mine = x.claim("solve", 7)
+				x.tell(mine, x.submit("solve", 7), x.claim("check", 8))
+				if loaded {
+					x.tell(pipeline.Event{Kind: pipeline.EventHold}) // without a number: look again
+				}
+			})
+			x.at(2*time.Minute, func() {
+				require.Equal(t, int64(4), x.state().Seq)
+				x.journal = x.journal[:3] // the database came back from before the last claim
+				var err error
+				x.applied, err = pipeline.Fold(x.graph, nil, x.journal)
+				require.NoError(t, err)
+				undo := x.undo("solve", mine)
+				x.applyUpTo(undo.Seq)
+				again := x.add(pipeline.Event{Kind: pipeline.EventClaim, Node: "solve", Iteration: 2, Actor: 7, Claim: "again"})
+				x.tell(undo, again)
+			})
+			x.at(3*time.Minute, func() {
+				x.tell(x.add(pipeline.Event{Kind: pipeline.EventSubmit, Node: "solve", Iteration: 2, Actor: 7, Claim: "again"}))
+			})
+			x.at(4*time.Minute, func() {
+				x.requireNode("check", task.NodeAvailable)
+				x.tell(x.claim("check", 8), x.review("check", 8, pipeline.Approved))
+			})
+			require.Equal(t, task.Finished, x.run().Status)
 		})
 	}
 }

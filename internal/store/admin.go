@@ -75,11 +75,16 @@ func (s *Store) setAside(ctx context.Context, m Member, taskID int64, node, reas
 		reason = pipeline.ReasonPerson
 	}
 	return s.withTask(ctx, m, taskID, func(tx pgx.Tx, t *lockedTask) error {
-		n, err := t.node(ctx, tx, node)
-		if err != nil {
+		if err := t.open(); err != nil {
 			return err
 		}
-		if err := t.open(); err != nil {
+		// What waits may have finished the node, by a verdict that stands: taken out of that,
+		// its next round would be final without a review.
+		if err := s.catchUp(ctx, tx, t); err != nil {
+			return err
+		}
+		n, err := t.node(ctx, tx, node)
+		if err != nil {
 			return err
 		}
 		if n.Status == to || !n.Status.CanMove(to) {

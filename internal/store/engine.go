@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/planted"
 	"github.com/taskloom/taskloom/internal/task"
@@ -27,6 +28,8 @@ type LoadedTask struct {
 	State  pipeline.State
 	Seq    int64
 	Status task.Status
+	// Last is the event at State.Seq, but for the first of all.
+	Last pipeline.Event
 }
 
 // LoadTask rebuilds a task's state; NotFound when there is none.
@@ -49,7 +52,13 @@ func (s *Store) LoadTask(ctx context.Context, taskID int64) (LoadedTask, error) 
 			TaskID: t.ID, OrgID: t.OrgID, PipelineID: t.PipelineID, VersionID: t.VersionID,
 			PipelineName: p.Definition.Name, Graph: p.Graph, Seq: t.Seq, Status: t.Status,
 		}
-		l.State, err = t.state(ctx, tx, p.Graph)
+		if l.State, err = t.state(ctx, tx, p.Graph); err != nil || l.State.Seq <= 1 {
+			return err
+		}
+		last, err := journalBetween(ctx, tx, t.ID, l.State.Seq-1, l.State.Seq)
+		if len(last) == 1 {
+			l.Last = last[0]
+		}
 		return err
 	})
 	return l, err
@@ -84,7 +93,8 @@ func (t *lockedTask) state(ctx context.Context, tx pgx.Tx, g pipeline.Graph) (pi
 	return st, nil
 }
 
-// catchUp applies every event of the locked task that waits, as its run would.
+// catchUp applies every event of the locked task that waits, as its run would. Conflict
+// where an event is of a newer release.
 func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 	p, err := s.versionIn(ctx, tx, t.VersionID)
 	if err != nil {
@@ -100,7 +110,8 @@ func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 	}
 	for _, e := range events {
 		if !e.Kind.Known() {
-			return fmt.Errorf("catch up with the journal of task %d: %w", t.ID, pipeline.Unknown(e))
+			return fault.New(fault.Conflict,
+				"task %d waits for a newer version of this service, which did something to it that this one does not know", t.ID).Because(pipeline.Unknown(e))
 		}
 		var changes []pipeline.Change
 		st, changes = pipeline.Step(p.Graph, st, e)
@@ -196,6 +207,8 @@ type StepInput struct {
 	// Events are those that the run took the changes from, as it was told of
 	// them. None: a run of an older release, whose word is taken.
 	Events []pipeline.Event `json:"events,omitempty"`
+	// Last is the event at From, as the run knows it; without a number where it does not.
+	Last pipeline.Event `json:"last,omitzero"`
 }
 
 // StepResult is where the rows stand after a step.
@@ -203,7 +216,7 @@ type StepResult struct {
 	// Applied is false when the rows are not at From: load the task again.
 	Applied bool `json:"applied"`
 	// Diverged is set when the rows are at From and the journal holds other
-	// events behind it, or none: the database came back from a backup that is
+	// events there or behind it, or none: the database came back from a backup that is
 	// older than what the run knows. Everything that the run knows is void.
 	Diverged   bool        `json:"diverged,omitempty"`
 	AppliedSeq int64       `json:"applied_seq"`
@@ -225,7 +238,8 @@ type Deadline struct {
 // ApplyStep writes the consequences of a run's step. It is fenced: rows whose
 // applied_seq is not From stay as they are, so a step that runs twice, late or
 // beside another run has one effect. The events must be those of the journal,
-// too: after a restore the same numbers stand for others. A node that a later
+// too, also the last before them: after a restore the same numbers stand for others,
+// which a command may have applied by itself. A node that a later
 // command wrote keeps what that command wrote.
 func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error) {
 	var out StepResult
@@ -259,7 +273,7 @@ func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error)
 }
 
 // diverged reports whether the journal of the locked task, whose rows are at
-// in.From, holds other events than the step applies.
+// in.From, holds other events than the step applies, or follows.
 func (t *lockedTask) diverged(ctx context.Context, tx pgx.Tx, in StepInput) (bool, error) {
 	switch {
 	case len(in.Events) == 0 && in.To > t.Seq:
@@ -269,11 +283,15 @@ func (t *lockedTask) diverged(ctx context.Context, tx pgx.Tx, in StepInput) (boo
 	case in.To > t.Seq:
 		return true, nil
 	}
-	journal, err := journalBetween(ctx, tx, t.ID, in.From, in.To)
+	after, events := in.From, in.Events
+	if in.Last.Seq == in.From && in.From > 0 {
+		after, events = in.From-1, append([]pipeline.Event{in.Last}, events...)
+	}
+	journal, err := journalBetween(ctx, tx, t.ID, after, in.To)
 	if err != nil {
 		return false, err
 	}
-	return !slices.EqualFunc(journal, in.Events, sameEvent), nil
+	return !slices.EqualFunc(journal, events, sameEvent), nil
 }
 
 // sameEvent compares what steps follow from: not the words of a person, which
