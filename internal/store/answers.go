@@ -94,13 +94,18 @@ func correct(p *pipeline.Pipeline, review string, known, fixes form.Values, hand
 		if !slices.Contains(handedIn, n.Key) || !reviews(p, review, n.Key) {
 			continue
 		}
-		maps.Copy(known, ownFields(p, n.Key, fixes))
-		f := p.Form(n.Key)
-		was, is := f.Visible(before), f.Visible(known)
-		for _, field := range f.Fields() {
-			if field.Input == form.Contributor && was[field.Name] && !is[field.Name] {
-				delete(known, field.Name)
-			}
+		correctOne(p, n.Key, before, known, fixes)
+	}
+}
+
+// correctOne is correct for one subtask, after those before it.
+func correctOne(p *pipeline.Pipeline, subtask string, before, known, fixes form.Values) {
+	maps.Copy(known, ownFields(p, subtask, fixes))
+	f := p.Form(subtask)
+	was, is := f.Visible(before), f.Visible(known)
+	for _, field := range f.Fields() {
+		if field.Input == form.Contributor && was[field.Name] && !is[field.Name] {
+			delete(known, field.Name)
 		}
 	}
 }

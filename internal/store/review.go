@@ -178,19 +178,23 @@ func (v Verdict) checkNodes(under []Reviewed) []form.Problem {
 	return problems
 }
 
-// fixes checks the reviewer's corrections as if the contributor had submitted
-// them, and returns those that differ from what was submitted.
+// fixes checks the reviewer's corrections as if the contributors had submitted
+// them, one subtask after the other, and returns those that differ from what was
+// submitted. What follows from a correction for the forms of later subtasks, whose
+// conditions and rules look at it, must be right, too.
 func (v Verdict) fixes(p *pipeline.Pipeline, under []Reviewed, values form.Values) (form.Values, []form.Problem) {
 	var problems []form.Problem
-	fixed := form.Values{}
+	fixed, known := form.Values{}, maps.Clone(values)
 	left := maps.Clone(v.Values)
-	for _, r := range under {
-		submitted := form.Values{}
-		touched := false
+	for _, n := range p.Graph.Nodes { // in its order, since forms look at fields before
+		at := slices.IndexFunc(under, func(r Reviewed) bool { return r.Node == n.Key })
+		if at < 0 {
+			continue
+		}
+		r, before := under[at], len(fixed) > 0
+		was := handedInOf(p, r)
+		submitted, touched := maps.Clone(was), false
 		for _, f := range p.Form(r.Node).Fields() {
-			if raw, ok := r.Values[f.Name]; ok && f.Input == form.Contributor {
-				submitted[f.Name] = raw
-			}
 			raw, ok := left[f.Name]
 			if !ok {
 				continue
@@ -202,22 +206,44 @@ func (v Verdict) fixes(p *pipeline.Pipeline, under []Reviewed, values form.Value
 			}
 			submitted[f.Name], touched = raw, true
 		}
-		if !touched {
-			continue
-		}
-		kept, ps := p.Form(r.Node).CheckSubmission(submitted, values)
-		problems = append(problems, ps...)
-		for name := range v.Values {
-			if raw, ok := kept[name]; ok {
-				fixed[name] = raw
-			} else if _, had := r.Values[name]; had && len(ps) == 0 && slices.Contains(r.Fields, name) {
-				problems = append(problems, form.Problem{Field: name, Message: "cannot be emptied by a correction; reject it instead"})
+		switch {
+		case touched:
+			kept, ps := p.Form(r.Node).CheckSubmission(submitted, known)
+			problems = append(problems, ps...)
+			for name := range v.Values {
+				if raw, ok := kept[name]; ok {
+					fixed[name] = raw
+				} else if _, had := r.Values[name]; had && len(ps) == 0 && slices.Contains(r.Fields, name) {
+					problems = append(problems, form.Problem{Field: name, Message: "cannot be emptied by a correction; reject it instead"})
+				}
 			}
+		case before:
+			problems = append(problems, newProblems(p.Form(r.Node), was, values, known)...)
 		}
+		correctOne(p, r.Node, values, known, fixed)
 	}
 	for name := range left {
 		problems = append(problems, form.Problem{Field: cut(name), Message: "is no field under this review"})
 	}
 	slices.SortFunc(problems, func(a, b form.Problem) int { return strings.Compare(a.Field, b.Field) })
 	return fixed, problems
+}
+
+// handedInOf are the answers that count of a subtask under review.
+func handedInOf(p *pipeline.Pipeline, r Reviewed) form.Values {
+	out := form.Values{}
+	for _, f := range p.Form(r.Node).Fields() {
+		if raw, ok := r.Values[f.Name]; ok && f.Input == form.Contributor {
+			out[f.Name] = raw
+		}
+	}
+	return out
+}
+
+// newProblems are those that answers have beside what is known now, and had not beside
+// what was known when they were handed in.
+func newProblems(f *form.Form, answers, was, is form.Values) []form.Problem {
+	_, had := f.CheckSubmission(answers, was)
+	_, have := f.CheckSubmission(answers, is)
+	return slices.DeleteFunc(have, func(p form.Problem) bool { return slices.Contains(had, p) })
 }

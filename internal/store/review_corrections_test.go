@@ -71,3 +71,87 @@ func TestCorrectionsOfAnEarlierRoundAreForgotten(t *testing.T) {
 	require.Empty(t, d.Values)
 	require.EqualValues(t, 1, d.Revision, "which the next one follows")
 }
+
+// Corrections of two subtasks in one verdict are judged together: a later form by what
+// the earlier one then says.
+func TestCorrectionsOfTwoSubtasksAreJudgedTogether(t *testing.T) {
+	t.Parallel()
+	d := asked()
+	more := &d.Nodes[2]
+	more.Fields = append(more.Fields, form.Field{
+		Name: "confirm", Type: form.ShortText, Input: form.Contributor, Rules: form.Rules{EqualsField: "answer"},
+	}, form.Field{
+		Name: "must", Type: form.ShortText, Input: form.Contributor, Required: true,
+		VisibleWhen: &form.Condition{Field: "answer", Op: form.OpEq, Value: []byte(`"44"`)},
+	})
+	d.Nodes[3].Reviews = []pipeline.Target{{Node: "solve"}, {Node: "more"}}
+	d.Nodes = append(d.Nodes[:4:4], d.Nodes[5:]...)
+	d.Edges = []pipeline.Edge{{From: "start", To: "solve"}, {From: "solve", To: "more"}, {From: "more", To: "check"}, {From: "check", To: "end"}}
+	b := newBench(t, dbtest.WithDefinition(d))
+	ctx, ada, rita := t.Context(), b.Contributors[0], b.Reviewers[0]
+	id := b.create(1)[0]
+	for _, values := range []string{`{"answer":"42","sure":false,"doubt":"x"}`, `{"extra":"x","confirm":"42"}`} {
+		_, err := b.Store.Submit(ctx, ada, b.claim(ada, pipeline.KindSubtask).ID, raw(values))
+		require.NoError(t, err)
+		b.settle(id)
+	}
+	rc := b.claim(rita, pipeline.KindReview)
+	approve := func(values string) error {
+		_, err := b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictApprove, Values: raw(values)})
+		return err
+	}
+	for values, field := range map[string]string{
+		`{"answer":"43"}`:                "confirm",
+		`{"answer":"43","confirm":"42"}`: "confirm",
+		`{"answer":"44","confirm":"44"}`: "must",
+	} {
+		err := approve(values)
+		var f *fault.Error
+		require.ErrorAs(t, err, &f, values)
+		require.Len(t, f.Problems, 1, values)
+		require.Equal(t, field, f.Problems[0].Field, values)
+	}
+	require.NoError(t, approve(`{"answer":"44","confirm":"44","must":"y","sure":true,"why":"because"}`))
+	b.settle(id)
+	got := b.answers(id)
+	require.JSONEq(t, `"because"`, string(got["why"]), "it is asked for since they are sure")
+	require.JSONEq(t, `"y"`, string(got["must"]))
+	require.NotContains(t, got, "doubt")
+	b.checked()
+}
+
+// Corrections that came too late for one round are not laid over the next.
+func TestLateCorrectionsBelongToTheirRound(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada, rita, rob := t.Context(), b.Contributors[0], b.Reviewers[0], b.Reviewers[1]
+	id := b.create(1)[0]
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.settle(id)
+	late := func(c *store.Claim) {
+		_, err := b.Store.Review(ctx, rita, c.ID, store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"answer":"of round one"}`)})
+		require.ErrorContains(t, err, "kept as your draft")
+	}
+	draft := func() form.Values {
+		b.exec(`UPDATE task_nodes SET reserved_for = NULL, reserved_until = NULL WHERE task_id = $1`, id)
+		rc := b.claim(rita, pipeline.KindReview)
+		w, err := b.Store.Work(ctx, *rc)
+		require.NoError(t, err)
+		require.NoError(t, b.Store.ReleaseClaim(ctx, rita, rc.ID, store.Release{}))
+		b.settle(id)
+		return w.Draft.Values
+	}
+	first := b.claim(rita, pipeline.KindReview)
+	require.NoError(t, b.Store.ReleaseClaim(ctx, rita, first.ID, store.Release{}))
+	b.settle(id)
+	late(first)
+	require.JSONEq(t, `"of round one"`, string(draft()["answer"]), "in the same round they are kept")
+	rc := b.claim(rob, pipeline.KindReview)
+	_, err := b.Store.Review(ctx, rob, rc.ID, store.Verdict{Verdict: store.VerdictReject})
+	require.NoError(t, err)
+	b.settle(id)
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.settle(id)
+	late(first)
+	require.Empty(t, draft())
+}
