@@ -73,16 +73,22 @@ func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
 
 // keepDraft saves what came with a refused submission, so that nothing that a
 // person wrote is lost, as the newest revision. It says whether it did: not when they
-// claimed the node again since and have saved something else then, whether they hold it
-// still or not, for drafts outlive claims.
+// claimed the node again since and have saved something else or handed in then, whether
+// they hold it still or not, for drafts outlive claims. Corrections are as old as the
+// claim that they were made under, so that they are not taken for some of a later round.
 func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) (bool, error) {
-	tag, err := s.pool.Exec(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
-		VALUES ($1, $2, $3, $4, $5, 1)
-		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
+	tag, err := s.pool.Exec(ctx, `WITH claimed AS (
+			SELECT max(seq) AS seq, max(created_at) AS at FROM task_events WHERE task_id = $1 AND kind = 'claim' AND claim_id = $6
+		)
+		INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision, updated_at)
+		SELECT $1, $2, $3, $4, $5, 1, CASE WHEN $7 THEN coalesce(claimed.at, now()) ELSE now() END FROM claimed
+		WHERE NOT EXISTS (SELECT 1 FROM submissions s
+			WHERE s.task_id = $1 AND s.node_key = $2 AND s.author = $3 AND s.org_id = $4 AND s.seq > claimed.seq)
+		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = excluded.updated_at
 			WHERE d.values = excluded.values OR NOT EXISTS (SELECT 1 FROM task_events e
 				WHERE e.task_id = $1 AND e.node_key = $2 AND e.actor = $3 AND e.kind = 'claim' AND e.created_at <= d.updated_at
 					AND e.seq > (SELECT max(c.seq) FROM task_events c WHERE c.task_id = $1 AND c.kind = 'claim' AND c.claim_id = $6))`,
-		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID)
+		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, c.Kind == pipeline.KindReview)
 	return tag.RowsAffected() == 1, translate(err)
 }
 

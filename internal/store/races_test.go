@@ -226,6 +226,24 @@ func TestALateSubmitLeavesALaterDraftAlone(t *testing.T) {
 	}
 }
 
+// Nor is it called kept beside what they handed in since, which an undo brings back.
+func TestALateSubmitIsNoDraftBesideALaterSubmission(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada := t.Context(), b.Contributors[0]
+	id := b.create(1)[0]
+	old := b.claim(ada, pipeline.KindSubtask)
+	b.lapse(id, time.Second)
+	c, _ := b.handIn(ada)
+	_, err := b.Store.Submit(ctx, ada, old.ID, raw(`{"answer":"41","sure":true}`))
+	conflicts(t, err, "what you sent now is not kept")
+	again, err := b.undo(ada, c.ID)
+	require.NoError(t, err)
+	w, err := b.Store.Work(ctx, again)
+	require.NoError(t, err)
+	require.Equal(t, raw(answer42), w.Draft.Values)
+}
+
 func TestReturnedWorkGoesToTheQueueWhenNobodyComes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -118,3 +118,32 @@ func TestAReviewIsNotKeptForWhoDidTheWorkSince(t *testing.T) {
 	b.settle(id)
 	b.checked()
 }
+
+// Nor when they do another subtask of the task after it was kept for them.
+func TestAReviewThatIsKeptIsFreeWhenItsReviewerWorksOnTheTask(t *testing.T) {
+	t.Parallel()
+	d := detour()
+	d.Nodes[3].Reviews, d.Nodes[3].FourEyes = []pipeline.Target{{Node: "solve"}}, true
+	d.Edges = []pipeline.Edge{
+		{From: "start", To: "solve"},
+		{From: "start", To: "more"},
+		{From: "solve", To: "check"},
+		{From: "solve", To: "last"},
+		{From: "check", To: "end"},
+		{From: "last", To: "end"},
+		{From: "more", To: "end"},
+	}
+	b := newBench(t, dbtest.WithDefinition(d))
+	id := b.create(1)[0]
+	ada, boss, rita := b.Contributors[0], b.ProjectAdmin, b.Reviewers[0]
+	b.submitted(ada, id, "solve", answer42)
+	b.judged(boss, id, "check", store.Verdict{Verdict: store.VerdictApprove})
+	b.judged(rita, id, "last", store.Verdict{Verdict: store.VerdictReject})
+	b.submitted(ada, id, "solve", answer42)
+	kept := `SELECT count(*) FROM task_nodes WHERE task_id = $1 AND key = 'check' AND status = 'available' AND reserved_for = $2`
+	require.Equal(t, 1, b.count(kept, id, boss))
+	b.submitted(boss, id, "more", `{"extra":"x"}`)
+	require.Zero(t, b.count(kept, id, boss))
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove})
+	b.checked()
+}

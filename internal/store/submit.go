@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -41,6 +42,8 @@ type handIn struct {
 	sent     []byte
 	// files are those that people uploaded and the values name.
 	files []uuid.UUID
+	// bars says that there are reviews which its author may not do from now on.
+	bars bool
 }
 
 // sent is the hash of what a person handed in, as they sent it: the same again
@@ -75,7 +78,7 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 		return Submitted{}, err
 	}
 	replace(known, p.Form(c.Node), kept)
-	h := handIn{values: kept, to: task.NodeSubmitted, event: pipeline.Event{
+	h := handIn{values: kept, to: task.NodeSubmitted, bars: hasFourEyes(p), event: pipeline.Event{
 		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, known),
 	}}
 	if h.sent, err = sent(Verdict{Values: values}); err != nil {
@@ -105,6 +108,9 @@ func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error
 		}
 		queueKeptFiles(b, c, h.files)
 		t.queueHandedIn(b, h, seq)
+		if h.bars {
+			t.queueBarred(b, c.UserID)
+		}
 		queueNoDraft(b, c)
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return err
@@ -127,6 +133,18 @@ func (t *lockedTask) queueHandedIn(b *pgx.Batch, h handIn, seq int64) {
 	b.Queue(`UPDATE task_nodes SET status = $3, claim_id = NULL, claimed_by = NULL, lease_expires_at = NULL,
 			reserved_for = NULL, reserved_until = NULL, last_seq = $4, reason = $5, actor = $6, skipped = $7
 		WHERE task_id = $1 AND key = $2`, t.ID, h.event.Node, h.to, seq, h.reason, h.event.Actor, h.event.Skipped)
+}
+
+// queueBarred gives four-eyes reviews of the locked task that were kept for who hands in
+// a subtask back to the queue: they could not claim them, and nobody else could.
+func (t *lockedTask) queueBarred(b *pgx.Batch, author int64) {
+	b.Queue(`UPDATE task_nodes SET reserved_for = NULL, reserved_until = NULL
+		WHERE task_id = $1 AND four_eyes AND kind = 'review' AND reserved_for = $2`, t.ID, author)
+}
+
+// hasFourEyes reports whether a review of the pipeline is not for who did a subtask.
+func hasFourEyes(p *pipeline.Pipeline) bool {
+	return slices.ContainsFunc(p.Definition.Nodes, func(n pipeline.Node) bool { return n.Kind == pipeline.KindReview && n.FourEyes })
 }
 
 // withUndo adds to a receipt until when it can be undone. A receipt that
@@ -223,5 +241,5 @@ func (s *Store) keepSafe(ctx context.Context, c Claim, values form.Values, why e
 			"your claim on node %q of task %d is over; what you wrote is kept as your draft, claim the node again to go on", c.Node, c.TaskID)
 	}
 	return fault.New(fault.Conflict, "this claim on node %q of task %d is over, and you claimed the node again since; "+
-		"the draft that you saved then stays as it is, and what you sent now is not kept: copy it from here if you need it", c.Node, c.TaskID)
+		"what you saved or handed in then stays as it is, and what you sent now is not kept: copy it from here if you need it", c.Node, c.TaskID)
 }
