@@ -35,12 +35,20 @@ func (s *Store) atDeadlines(ctx context.Context, taskID int64, tell bool) (out S
 		if err != nil {
 			return err
 		}
+		// What waits to be applied may have closed a node before its time was up. The run that
+		// asks has applied what it knows.
+		behind := tell && t.AppliedSeq < t.Seq
+		if behind {
+			if err := s.catchUp(ctx, tx, t); err != nil {
+				return err
+			}
+		}
 		moved, leases, err := t.checkDeadlines(ctx, tx, tell)
 		if err != nil {
 			return err
 		}
 		expired = leases // a transaction may run more than once
-		if moved {
+		if moved || behind {
 			if err := t.refresh(ctx, tx); err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
 )
 
 // A run reads in the journal what it was not told: of a task's events the last
@@ -188,6 +189,24 @@ func TestALeaseEndsWhileNobodyIsTold(t *testing.T) {
 	rung, err = b.Store.Reconcile(ctx, 100)
 	require.NoError(t, err)
 	require.Equal(t, []int64{late.TaskID}, rung)
+}
+
+// A node that was closed before its time was up is not late, though its run has not
+// heard of that yet.
+func TestWhatWasClosedInTimeIsNotOverdue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada := t.Context(), b.Contributors[0]
+	id := b.create(1)[0]
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.settle(id)
+	require.NoError(t, b.Store.Quarantine(ctx, b.member(b.Admin), id, "solve", ""))
+	b.exec(`UPDATE task_nodes SET sla_at = now() - interval '10 minutes' WHERE task_id = $1 AND key = 'check'`, id)
+	_, err := b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.Zero(t, b.count(`SELECT count(*) FROM task_events WHERE task_id = $1 AND kind = 'escalate'`, id))
+	require.Equal(t, task.NodePending, b.statusOf(id, "check"))
+	b.checked()
 }
 
 // A task that somebody has locked, or that is broken, keeps nothing from being healed.

@@ -140,7 +140,8 @@ func (t *lockedTask) heldRight(ctx context.Context, tx pgx.Tx, want pipeline.Nod
 
 // rewriteNode makes a node's row what the state says. A claim keeps the end of
 // its lease when the row still has it, since extensions are in no journal; else
-// it gets the one that it began with. It is kept for nobody who may not work on it.
+// it gets the one that it began with. It is kept for nobody who may not work on it. A
+// round that it opens has all of its time.
 func (t *lockedTask) rewriteNode(ctx context.Context, tx pgx.Tx, def pipeline.Node, n pipeline.NodeState, events []journaled) error {
 	seq := int64(len(events))
 	var holder int64
@@ -154,19 +155,26 @@ func (t *lockedTask) rewriteNode(ctx context.Context, tx pgx.Tx, def pipeline.No
 		}
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO task_nodes AS n (task_id, key, org_id, pipeline_id, kind, status, iteration, priority, last_seq, lease_seconds,
-			four_eyes, claim_id, claimed_by, lease_expires_at, reserved_for, reserved_until, actor, skipped, passed, reworks, reason)
+			four_eyes, claim_id, claimed_by, lease_expires_at, reserved_for, reserved_until, actor, skipped, passed, reworks, reason, sla_at)
 		SELECT $1, $2, t.org_id, t.pipeline_id, $3, $4, $5, t.priority, $6, $7, $8, $9::uuid, $10, $11,
-			r.who, r.until, $14, $15, $16, $17, $18
-		FROM tasks t LEFT JOIN LATERAL (SELECT $12::bigint AS who, now() + $13::interval AS until FROM pipelines p
-			WHERE p.id = t.pipeline_id AND p.org_id = t.org_id AND `+mayWorkSQL("t.org_id", "$12", "$3")+`) r ON true
+			r.who, r.until, $14, $15, $16, $17, $18,
+			CASE WHEN $4 IN ('available', 'claimed') AND $19::interval > interval '0' THEN now() + $19::interval END
+		FROM tasks t LEFT JOIN LATERAL (SELECT $12::bigint AS who, now() + $13::interval AS until
+			FROM pipelines p CROSS JOIN (SELECT $1::bigint AS task_id, $8::boolean AS four_eyes) n
+			WHERE p.id = t.pipeline_id AND p.org_id = t.org_id AND `+mayWorkSQL("t.org_id", "$12", "$3")+` AND `+notOfSQL+`$12) = 0)) r ON true
 		WHERE t.id = $1
 		ON CONFLICT (task_id, key) DO UPDATE SET kind = excluded.kind, status = excluded.status, iteration = excluded.iteration,
 			last_seq = excluded.last_seq, claim_id = excluded.claim_id, claimed_by = excluded.claimed_by,
 			lease_expires_at = CASE WHEN n.claim_id = excluded.claim_id THEN n.lease_expires_at ELSE excluded.lease_expires_at END,
 			reserved_for = excluded.reserved_for, reserved_until = excluded.reserved_until, actor = excluded.actor,
-			skipped = excluded.skipped, passed = excluded.passed, reworks = excluded.reworks, reason = excluded.reason`,
+			skipped = excluded.skipped, passed = excluded.passed, reworks = excluded.reworks, reason = excluded.reason,
+			opened_at = CASE WHEN `+opensSQL+` THEN now() ELSE n.opened_at END,
+			sla_at = CASE WHEN excluded.status NOT IN ('available', 'claimed') OR `+opensSQL+` THEN excluded.sla_at ELSE n.sla_at END`,
 		t.ID, n.Key, def.Kind, n.Status, n.Iteration, seq, int(def.LeaseFor()/time.Second), def.FourEyes,
 		nullText(n.Claim), nullID(holder), nullTime(n.LeaseEnds), nullID(n.ReservedFor), def.ReserveFor(),
-		nullID(n.Actor), n.Skipped, n.Passed, n.Reworks, n.Reason)
+		nullID(n.Actor), n.Skipped, n.Passed, n.Reworks, n.Reason, time.Duration(def.SLA))
 	return err
 }
+
+// opensSQL holds where rewriteNode opens a round that was not open.
+const opensSQL = `(excluded.status IN ('available', 'claimed') AND (n.status NOT IN ('available', 'claimed') OR n.iteration <> excluded.iteration))`

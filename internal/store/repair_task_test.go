@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 	"github.com/taskloom/taskloom/internal/task"
@@ -37,5 +39,42 @@ func TestATaskBehindItsJournalIsRepaired(t *testing.T) {
 	}
 	require.Equal(t, 5, b.count(`SELECT seq FROM tasks WHERE id = $1`, id))
 	require.Equal(t, task.Finished, b.status(id).Status)
+	b.checked()
+}
+
+// A node that a repair opens has all of its time, as if its run had opened it.
+func TestANodeThatARepairOpensHasItsTime(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Definition()
+	d.Nodes[1].SLA, d.Nodes[2].SLA = pipeline.Duration(time.Hour), pipeline.Duration(time.Hour)
+	b := newBench(t, dbtest.WithDefinition(d))
+	ctx, ada, rita := t.Context(), b.Contributors[0], b.Reviewers[0]
+	id := b.create(1)[0]
+	ends := func(node string) bool {
+		return b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND key = $2 AND status IN ('available', 'claimed')
+			AND sla_at BETWEEN now() + interval '50 minutes' AND now() + interval '1 hour' AND opened_at > now() - interval '10 minutes'`, id, node) == 1
+	}
+	repair := func() {
+		done, err := b.Store.RepairTask(ctx, id, true)
+		require.NoError(t, err)
+		require.NotEmpty(t, done)
+	}
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.exec(`UPDATE task_nodes SET opened_at = now() - interval '1 day', sla_at = CASE key WHEN 'solve' THEN now() - interval '1 minute' END`)
+	repair()
+	require.True(t, ends("check"))
+	rc := b.claim(rita, pipeline.KindReview)
+	_, err := b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictReject})
+	require.NoError(t, err)
+	repair()
+	require.True(t, ends("solve"), "not what was left of the round before")
+	late := b.claim(ada, pipeline.KindSubtask)
+	b.exec(`UPDATE task_nodes SET sla_at = now() + interval '1 minute' WHERE claim_id = $1`, late.ID)
+	repair()
+	require.False(t, ends("solve"), "what runs, runs on")
+	b.exec(`DELETE FROM task_nodes WHERE task_id = $1 AND key = 'solve'`, id)
+	repair()
+	require.True(t, ends("solve"))
+	b.settle(id)
 	b.checked()
 }
