@@ -284,3 +284,21 @@ func TestATasksPageShowsTheAnswersThatCount(t *testing.T) {
 	b.settle(id)
 	b.checked()
 }
+
+// What is handed in and taken back again and again makes no page that fills the memory.
+func TestATasksPageHasAnEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id := b.create(1)[0]
+	b.exec(`INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, seq, undone_at, values)
+		SELECT gen_random_uuid(), $2, $1, 'solve', n, $3, n, now(), jsonb_build_object('answer', repeat('x', 1 << 20)) FROM generate_series(1, 20) AS n`,
+		id, b.OrgID, b.Contributors[0])
+	d, err := b.Store.TaskDetail(t.Context(), b.OrgID, b.PipelineID, id)
+	require.NoError(t, err)
+	require.Len(t, d.Submissions, 7, "8 MiB")
+	require.Equal(t, 20, d.Submissions[0].Iteration, "the newest")
+	b.exec(`UPDATE submissions SET values = jsonb_build_object('answer', repeat('x', 9 << 20)) WHERE iteration = 20`)
+	d, err = b.Store.TaskDetail(t.Context(), b.OrgID, b.PipelineID, id)
+	require.NoError(t, err)
+	require.Len(t, d.Submissions, 1, "that one in any case")
+}

@@ -71,8 +71,12 @@ type SubmissionDetail struct {
 }
 
 // maxTimeline is how many of a task's newest journal rows and submissions a
-// detail shows.
-const maxTimeline = 500
+// detail shows, the latter up to timelineBytes of JSON: a submission may have
+// megabytes, and be taken back and handed in again and again.
+const (
+	maxTimeline   = 500
+	timelineBytes = 8 << 20
+)
 
 // TaskDetail returns a task of a pipeline of the organization with all that
 // happened to it; NotFound otherwise.
@@ -101,8 +105,10 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 	if d.Events, err = pgx.CollectRows(rows, pgx.RowToStructByName[EventDetail]); err != nil {
 		return TaskDetail{}, translate(err)
 	}
-	rows, _ = s.pool.Query(ctx, `SELECT node_key, iteration, author, verdict, values, comments, created_at, undone_at FROM submissions
-		WHERE task_id = $1 AND org_id = $2 ORDER BY seq DESC LIMIT $3`, taskID, orgID, maxTimeline)
+	rows, _ = s.pool.Query(ctx, `SELECT node_key, iteration, author, verdict, values, comments, created_at, undone_at FROM (
+			SELECT *, row_number() OVER newest AS n, sum(octet_length(values::text) + octet_length(comments::text)) OVER newest AS bytes
+			FROM submissions WHERE task_id = $1 AND org_id = $2 WINDOW newest AS (ORDER BY seq DESC)) s
+		WHERE n = 1 OR bytes <= $4 ORDER BY seq DESC LIMIT $3`, taskID, orgID, maxTimeline, timelineBytes)
 	if d.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[SubmissionDetail]); err != nil {
 		return TaskDetail{}, translate(err)
 	}
