@@ -153,3 +153,13 @@ func (t *lockedTask) ring(ctx context.Context, tx pgx.Tx) (int64, error) {
 	tag, err := tx.Exec(ctx, `INSERT INTO outbox (topic, task_id, seq) VALUES ('task_sync', $1, 0) ON CONFLICT DO NOTHING`, t.ID)
 	return tag.RowsAffected(), err
 }
+
+// ringAnew is ring for what the run cannot notice by itself. A nudge that is there may be
+// on its way: the run would have looked before this was written.
+func (t *lockedTask) ringAnew(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM outbox WHERE task_id = $1 AND seq = 0`, t.ID); err != nil {
+		return err
+	}
+	_, err := t.ring(ctx, tx)
+	return err
+}

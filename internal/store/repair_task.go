@@ -123,8 +123,7 @@ func (t *lockedTask) rewrite(
 	if !changed {
 		return false, nil
 	}
-	_, err = t.ring(ctx, tx)
-	return true, err
+	return true, t.ringAnew(ctx, tx)
 }
 
 // heldRight reports whether a node that the journal calls claimed is held by

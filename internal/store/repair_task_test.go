@@ -78,3 +78,21 @@ func TestANodeThatARepairOpensHasItsTime(t *testing.T) {
 	b.settle(id)
 	b.checked()
 }
+
+// A run that is being told to look may look before the repair: it is told again.
+func TestARepairIsToldBesideANudgeOnItsWay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.create(1)[0]
+	b.exec(`DELETE FROM outbox`)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq) VALUES ('task_sync', $1, 0)`, id)
+	onItsWay := b.take(store.UrgencyHanded)
+	require.Len(t, onItsWay, 1)
+	b.exec(`UPDATE task_nodes SET status = 'finished' WHERE task_id = $1 AND key = 'solve'`, id)
+	done, err := b.Store.RepairTask(ctx, id, true)
+	require.NoError(t, err)
+	require.NotEmpty(t, done)
+	require.NoError(t, b.Store.DoneOutbox(ctx, onItsWay))
+	require.Len(t, b.take(store.UrgencyHanded), 1)
+}
