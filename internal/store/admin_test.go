@@ -170,3 +170,33 @@ func TestWhatIsPutBackWaitsForItsTurn(t *testing.T) {
 		})
 	}
 }
+
+// What an admin sets aside may have been finished already, by a verdict that waits to be
+// applied: it stands.
+func TestWhatAVerdictFinishedIsNotSetAside(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada, rita := t.Context(), b.Contributors[0], b.Reviewers[0]
+	id := b.create(1)[0]
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.settle(id)
+	rc := b.claim(rita, pipeline.KindReview)
+	_, err := b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictApprove})
+	require.NoError(t, err)
+	for _, node := range []string{"solve", "check"} {
+		require.Equal(t, fault.Conflict, fault.KindOf(b.Store.Quarantine(ctx, b.member(b.Admin), id, node, "")), node)
+		require.Equal(t, fault.Conflict, fault.KindOf(b.Store.Escalate(ctx, b.member(b.Admin), id, node, "")), node)
+	}
+	b.settle(id)
+	require.Equal(t, task.Finished, b.status(id).Status)
+	b.checked()
+}
+
+// Where an event is of a newer release, nobody here can tell what follows from it.
+func TestATaskWithAnEventOfANewerReleaseIsNotSetAside(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id := b.create(1)[0]
+	b.exec(`WITH t AS (UPDATE tasks SET seq = seq + 1 WHERE id = $1 RETURNING seq) INSERT INTO task_events (task_id, seq, kind) SELECT $1, seq, 'delegate' FROM t`, id)
+	conflicts(t, b.Store.Quarantine(t.Context(), b.member(b.Admin), id, "solve", ""), "newer version")
+}
