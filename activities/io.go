@@ -1,6 +1,8 @@
 package activities
 
 import (
+	"time"
+
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -36,6 +38,8 @@ type LoadTaskResult struct {
 	Holders []Holder `json:"holders,omitempty"`
 	// Last is the event at State.Seq, but for the first of all.
 	Last pipeline.Event `json:"last,omitzero"`
+	// Now is the database's clock, where there are deadlines.
+	Now time.Time `json:"now,omitzero"`
 }
 
 // Holder is who works on a node, under which claim.

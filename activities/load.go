@@ -16,7 +16,7 @@ const journalPage = 500
 func (a *Tasks) loaded(ctx context.Context, t store.LoadedTask) (LoadTaskResult, error) {
 	out := LoadTaskResult{
 		PipelineID: t.PipelineID, PipelineName: t.PipelineName, Graph: t.Graph, State: wireState(t.State), Seq: t.Seq,
-		Last: Wire(t.Last),
+		Last: Wire(t.Last), Now: t.Now,
 	}
 	if !held(t.State) {
 		return out, nil

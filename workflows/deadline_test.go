@@ -122,6 +122,27 @@ func TestClocksMayDisagree(t *testing.T) {
 	}
 }
 
+// Nor does a time limit wait for a difference of clocks that the run has not met in a
+// step: it is there when the run begins.
+func TestATimeLimitIsKeptFromTheBeginning(t *testing.T) {
+	for _, off := range []time.Duration{10 * time.Minute, -10 * time.Minute} {
+		t.Run(off.String(), func(t *testing.T) {
+			x := newDesk(t, solveAndCheck())
+			temporals := x.now
+			x.now = func() time.Time { return temporals().Add(off) }
+			x.sla = 30 * time.Minute
+			x.limits["solve"] = x.now().Add(x.sla).UTC()
+			x.at(x.sla-time.Second, func() { x.requireNode("solve", task.NodeAvailable) })
+			x.at(x.sla+2*time.Second, func() {
+				x.requireNode("solve", task.NodeEscalated)
+				require.Equal(t, 1, x.called("CheckDeadlines"))
+				x.env.CancelWorkflow()
+			})
+			x.env.ExecuteWorkflow(workflows.TaskWorkflow, workflows.TaskInput{TaskID: taskID})
+		})
+	}
+}
+
 // A database whose clock steps back makes the run early: it asks again, at
 // growing distances, and does not spin.
 func TestAClockThatStepsBackDoesNotSpin(t *testing.T) {

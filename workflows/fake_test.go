@@ -138,15 +138,19 @@ func (f *fakeStore) LoadTask(_ context.Context, id int64) (store.LoadedTask, err
 	}
 	s := f.applied
 	s.Nodes = slices.Clone(s.Nodes)
+	var now time.Time
 	for i := range s.Nodes {
-		s.Nodes[i].LeaseEnds, s.Nodes[i].SLAEnds = f.deadline(s.Nodes[i])
+		n := &s.Nodes[i]
+		if n.LeaseEnds, n.SLAEnds = f.deadline(*n); !n.LeaseEnds.IsZero() || !n.SLAEnds.IsZero() {
+			now = f.now()
+		}
 	}
 	var last pipeline.Event
 	if s.Seq > 1 {
 		last = f.journal[s.Seq-1]
 	}
 	return store.LoadedTask{
-		Last: last, TaskID: taskID, PipelineID: 42, PipelineName: "Math check", Graph: f.graph, State: s,
+		Last: last, Now: now, TaskID: taskID, PipelineID: 42, PipelineName: "Math check", Graph: f.graph, State: s,
 		Seq: int64(len(f.journal)), Status: s.Status(),
 	}, nil
 }

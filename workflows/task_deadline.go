@@ -108,14 +108,20 @@ func (r *taskRun) checkDeadlines(ctx workflow.Context) error {
 	return nil
 }
 
+// clock compares the database's clock, read a moment ago, with Temporal's.
+func (r *taskRun) clock(ctx workflow.Context, databases time.Time) {
+	if databases.IsZero() {
+		return
+	}
+	if r.Ahead = databases.Sub(workflow.Now(ctx)); r.Ahead.Abs() < sameClock {
+		r.Ahead = 0
+	}
+}
+
 // adopt takes the deadlines that the database holds: it sets time limits, and
 // a renewed lease changes without an event.
 func (r *taskRun) adopt(ctx workflow.Context, got activities.StepResult) {
-	if !got.Now.IsZero() {
-		if r.Ahead = got.Now.Sub(workflow.Now(ctx)); r.Ahead.Abs() < sameClock {
-			r.Ahead = 0
-		}
-	}
+	r.clock(ctx, got.Now)
 	for i := range r.State.Nodes {
 		n := &r.State.Nodes[i]
 		n.LeaseEnds, n.SLAEnds = time.Time{}, time.Time{}

@@ -27,6 +27,7 @@ func (r *taskRun) load(ctx workflow.Context) error {
 	}
 	r.PipelineID, r.PipelineName = got.PipelineID, got.PipelineName
 	r.Graph, r.State, r.Holders, r.Known, r.Last = got.Graph, got.State, got.Holders, got.Seq, got.Last
+	r.clock(ctx, got.Now)
 	// Whoever begins in the middle of a task's life replaces a lost run, and
 	// the signals may have gone to that one. The first event is on its way.
 	r.behind = r.inbox.nudged || r.State.Seq > 1

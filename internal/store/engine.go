@@ -30,6 +30,8 @@ type LoadedTask struct {
 	Status task.Status
 	// Last is the event at State.Seq, but for the first of all.
 	Last pipeline.Event
+	// Now is the database's clock, where there are deadlines.
+	Now time.Time
 }
 
 // LoadTask rebuilds a task's state; NotFound when there is none.
@@ -52,8 +54,14 @@ func (s *Store) LoadTask(ctx context.Context, taskID int64) (LoadedTask, error) 
 			TaskID: t.ID, OrgID: t.OrgID, PipelineID: t.PipelineID, VersionID: t.VersionID,
 			PipelineName: p.Definition.Name, Graph: p.Graph, Seq: t.Seq, Status: t.Status,
 		}
-		if l.State, err = t.state(ctx, tx, p.Graph); err != nil || l.State.Seq <= 1 {
+		if l.State, err = t.state(ctx, tx, p.Graph); err != nil {
 			return err
+		}
+		if slices.ContainsFunc(l.State.Nodes, func(n pipeline.NodeState) bool { return !n.LeaseEnds.IsZero() || !n.SLAEnds.IsZero() }) {
+			l.Now = t.readAt
+		}
+		if l.State.Seq <= 1 {
+			return nil
 		}
 		last, err := journalBetween(ctx, tx, t.ID, l.State.Seq-1, l.State.Seq)
 		if len(last) == 1 {
@@ -67,7 +75,7 @@ func (s *Store) LoadTask(ctx context.Context, taskID int64) (LoadedTask, error) 
 // state returns where the locked task stood after the last applied event.
 func (t *lockedTask) state(ctx context.Context, tx pgx.Tx, g pipeline.Graph) (pipeline.State, error) {
 	st := pipeline.State{Seq: t.AppliedSeq, Failed: t.Status == task.Failed, Held: t.Held, Touched: t.Touched}
-	if err := tx.QueryRow(ctx, `SELECT start_skipped FROM tasks WHERE id = $1`, t.ID).Scan(&st.StartSkipped); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT start_skipped, clock_timestamp() FROM tasks WHERE id = $1`, t.ID).Scan(&st.StartSkipped, &t.readAt); err != nil {
 		return st, err
 	}
 	rows, err := loadNodes(ctx, tx, t.ID, g)

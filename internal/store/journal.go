@@ -24,6 +24,8 @@ type lockedTask struct {
 	Touched    bool        `db:"touched"`
 	Seq        int64       `db:"seq"`
 	AppliedSeq int64       `db:"applied_seq"`
+
+	readAt time.Time // when state was asked, by the database's clock
 }
 
 const lockTaskSQL = `SELECT id, org_id, pipeline_id, version_id, status, held, touched, seq, applied_seq

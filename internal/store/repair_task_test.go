@@ -75,6 +75,9 @@ func TestANodeThatARepairOpensHasItsTime(t *testing.T) {
 	b.exec(`DELETE FROM task_nodes WHERE task_id = $1 AND key = 'solve'`, id)
 	repair()
 	require.True(t, ends("solve"))
+	l, err := b.Store.LoadTask(ctx, id)
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), l.Now, time.Minute, "a run that begins here compares its clock")
 	b.settle(id)
 	b.checked()
 }
