@@ -199,4 +199,8 @@ func TestATaskWithAnEventOfANewerReleaseIsNotSetAside(t *testing.T) {
 	id := b.create(1)[0]
 	b.exec(`WITH t AS (UPDATE tasks SET seq = seq + 1 WHERE id = $1 RETURNING seq) INSERT INTO task_events (task_id, seq, kind) SELECT $1, seq, 'delegate' FROM t`, id)
 	conflicts(t, b.Store.Quarantine(t.Context(), b.member(b.Admin), id, "solve", ""), "newer version")
+	b.exec(`UPDATE task_nodes SET sla_at = now() WHERE task_id = $1 AND key = 'solve'`, id)
+	_, err := b.Store.CheckDeadlines(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND status = 'escalated'`, id), "but its time ends")
 }

@@ -35,11 +35,14 @@ func (s *Store) atDeadlines(ctx context.Context, taskID int64, tell bool) (out S
 		if err != nil {
 			return err
 		}
-		// What waits to be applied may have closed a node before its time was up. The run that
-		// asks has applied what it knows.
-		behind := tell && t.AppliedSeq < t.Seq
+		// What waits to be applied may have closed a node before its time was up. The run
+		// that asks may not have been told of it; it reads the rows again then.
+		behind := t.AppliedSeq < t.Seq
 		if behind {
-			if err := s.catchUp(ctx, tx, t); err != nil {
+			switch err := s.catchUp(ctx, tx, t); {
+			case fault.Is(err, fault.Conflict): // of a newer release; leases end all the same
+				behind = false
+			case err != nil:
 				return err
 			}
 		}

@@ -107,8 +107,8 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 	}
 	rows, _ = s.pool.Query(ctx, `SELECT node_key, iteration, author, verdict, values, comments, created_at, undone_at FROM (
 			SELECT *, row_number() OVER newest AS n, sum(octet_length(values::text) + octet_length(comments::text)) OVER newest AS bytes
-			FROM submissions WHERE task_id = $1 AND org_id = $2 WINDOW newest AS (ORDER BY seq DESC)) s
-		WHERE n = 1 OR bytes <= $4 ORDER BY seq DESC LIMIT $3`, taskID, orgID, maxTimeline, timelineBytes)
+			FROM (SELECT * FROM submissions WHERE task_id = $1 AND org_id = $2 ORDER BY seq DESC LIMIT $3) recent WINDOW newest AS (ORDER BY seq DESC)) s
+		WHERE n = 1 OR bytes <= $4 ORDER BY seq DESC`, taskID, orgID, maxTimeline, timelineBytes)
 	if d.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[SubmissionDetail]); err != nil {
 		return TaskDetail{}, translate(err)
 	}

@@ -74,21 +74,25 @@ func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
 // keepDraft saves what came with a refused submission, so that nothing that a
 // person wrote is lost, as the newest revision. It says whether it did: not when they
 // claimed the node again since and have saved something else or handed in then, whether
-// they hold it still or not, for drafts outlive claims. Corrections are as old as the
-// claim that they were made under, so that they are not taken for some of a later round.
-func (s *Store) keepDraft(ctx context.Context, c Claim, values form.Values) (bool, error) {
+// they hold it still or not, for drafts outlive claims; nor corrections of what was
+// handed in anew since, which they are not about.
+func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, values form.Values) (bool, error) {
+	node, _ := p.Node(c.Node)
+	under := []string{}
+	for _, t := range node.Reviews {
+		under = append(under, t.Node)
+	}
 	tag, err := s.pool.Exec(ctx, `WITH claimed AS (
-			SELECT max(seq) AS seq, max(created_at) AS at FROM task_events WHERE task_id = $1 AND kind = 'claim' AND claim_id = $6
+			SELECT max(seq) AS seq FROM task_events WHERE task_id = $1 AND kind = 'claim' AND claim_id = $6
 		)
-		INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision, updated_at)
-		SELECT $1, $2, $3, $4, $5, 1, CASE WHEN $7 THEN coalesce(claimed.at, now()) ELSE now() END FROM claimed
-		WHERE NOT EXISTS (SELECT 1 FROM submissions s
-			WHERE s.task_id = $1 AND s.node_key = $2 AND s.author = $3 AND s.org_id = $4 AND s.seq > claimed.seq)
-		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = excluded.updated_at
+		INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
+		SELECT $1, $2, $3, $4, $5, 1 FROM claimed WHERE NOT EXISTS (SELECT 1 FROM submissions s
+			WHERE s.task_id = $1 AND s.org_id = $4 AND s.seq > claimed.seq AND (s.node_key = $2 AND s.author = $3 OR s.node_key = ANY ($7)))
+		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
 			WHERE d.values = excluded.values OR NOT EXISTS (SELECT 1 FROM task_events e
 				WHERE e.task_id = $1 AND e.node_key = $2 AND e.actor = $3 AND e.kind = 'claim' AND e.created_at <= d.updated_at
 					AND e.seq > (SELECT max(c.seq) FROM task_events c WHERE c.task_id = $1 AND c.kind = 'claim' AND c.claim_id = $6))`,
-		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, c.Kind == pipeline.KindReview)
+		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, under)
 	return tag.RowsAffected() == 1, translate(err)
 }
 

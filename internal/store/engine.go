@@ -101,8 +101,8 @@ func (t *lockedTask) state(ctx context.Context, tx pgx.Tx, g pipeline.Graph) (pi
 	return st, nil
 }
 
-// catchUp applies every event of the locked task that waits, as its run would. Conflict
-// where an event is of a newer release.
+// catchUp applies every event of the locked task that waits, as its run would. Conflict,
+// and nothing is changed, where an event is of a newer release.
 func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 	p, err := s.versionIn(ctx, tx, t.VersionID)
 	if err != nil {
@@ -116,11 +116,11 @@ func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 	if err != nil {
 		return err
 	}
+	if at := slices.IndexFunc(events, func(e pipeline.Event) bool { return !e.Kind.Known() }); at >= 0 {
+		return fault.New(fault.Conflict,
+			"task %d waits for a newer version of this service, which did something to it that this one does not know", t.ID).Because(pipeline.Unknown(events[at]))
+	}
 	for _, e := range events {
-		if !e.Kind.Known() {
-			return fault.New(fault.Conflict,
-				"task %d waits for a newer version of this service, which did something to it that this one does not know", t.ID).Because(pipeline.Unknown(e))
-		}
 		var changes []pipeline.Change
 		st, changes = pipeline.Step(p.Graph, st, e)
 		if err := s.writeChanges(ctx, tx, t, changes); err != nil {

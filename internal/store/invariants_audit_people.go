@@ -35,7 +35,7 @@ var peopleAudited = []Invariant{
 	{
 		Name: "projects-audited", Promise: "I12", Advice: adviceAudit + "; give everybody the role that they are to have: taskloom apply, or People in the web app",
 		// Who is no org admin becomes admin of the project that they make. For the roles, as for
-		// members-audited.
+		// members-audited. Rows of older versions may have spaces around a name.
 		Says: "every organization and every project has an audit row of its making; " +
 			"a project's name, and the role of each of its members, are what its last rows say",
 		scope: ofPeople,
@@ -51,7 +51,7 @@ var peopleAudited = []Invariant{
 			), removed AS (
 				SELECT org_id, object, max(id) AS id FROM audit_log WHERE action = 'user.remove' GROUP BY org_id, object
 			), named AS (
-				SELECT DISTINCT ON (org_id, object) org_id, object, coalesce(detail->>'name', 'nothing') AS name FROM audit_log
+				SELECT DISTINCT ON (org_id, object) org_id, object, coalesce(btrim(detail->>'name', E' \t\r\n'), 'nothing') AS name FROM audit_log
 				WHERE action IN ('project.create', 'project.rename') ORDER BY org_id, object, id DESC
 			)
 			SELECT NULL::bigint, 'organization ' || o.id || ' (' || o.slug || '): no row says who made it' FROM organizations o

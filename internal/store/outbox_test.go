@@ -195,18 +195,25 @@ func TestALeaseEndsWhileNobodyIsTold(t *testing.T) {
 // heard of that yet.
 func TestWhatWasClosedInTimeIsNotOverdue(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	ctx, ada := t.Context(), b.Contributors[0]
-	id := b.create(1)[0]
-	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
-	b.settle(id)
-	require.NoError(t, b.Store.Quarantine(ctx, b.member(b.Admin), id, "solve", ""))
-	b.exec(`UPDATE task_nodes SET sla_at = now() - interval '10 minutes' WHERE task_id = $1 AND key = 'check'`, id)
-	_, err := b.Store.Reconcile(ctx, 100)
-	require.NoError(t, err)
-	require.Zero(t, b.count(`SELECT count(*) FROM task_events WHERE task_id = $1 AND kind = 'escalate'`, id))
-	require.Equal(t, task.NodePending, b.statusOf(id, "check"))
-	b.checked()
+	for name, look := range map[string]func(*bench, int64) error{
+		"its run asks":        func(b *bench, id int64) error { _, err := b.Store.CheckDeadlines(b.t.Context(), id); return err },
+		"the reconciler does": func(b *bench, _ int64) error { _, err := b.Store.Reconcile(b.t.Context(), 100); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			ada := b.Contributors[0]
+			id := b.create(1)[0]
+			b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+			b.settle(id)
+			require.NoError(t, b.Store.Quarantine(t.Context(), b.member(b.Admin), id, "solve", ""))
+			b.exec(`UPDATE task_nodes SET sla_at = now() - interval '10 minutes' WHERE task_id = $1 AND key = 'check'`, id)
+			require.NoError(t, look(b, id))
+			require.Zero(t, b.count(`SELECT count(*) FROM task_events WHERE task_id = $1 AND kind = 'escalate'`, id))
+			require.Equal(t, task.NodePending, b.statusOf(id, "check"))
+			b.checked()
+		})
+	}
 }
 
 // A task that somebody has locked, or that is broken, keeps nothing from being healed.

@@ -180,8 +180,9 @@ func (v Verdict) checkNodes(under []Reviewed) []form.Problem {
 
 // fixes checks the reviewer's corrections as if the contributors had submitted
 // them, one subtask after the other, and returns those that differ from what was
-// submitted. What follows from a correction for the forms of later subtasks, whose
-// conditions and rules look at it, must be right, too.
+// submitted; not those of answers that the others hide. What follows from a correction
+// for the forms of later subtasks, whose conditions and rules look at it, must be right,
+// too.
 func (v Verdict) fixes(p *pipeline.Pipeline, under []Reviewed, values form.Values) (form.Values, []form.Problem) {
 	var problems []form.Problem
 	fixed, known := form.Values{}, maps.Clone(values)
@@ -210,10 +211,13 @@ func (v Verdict) fixes(p *pipeline.Pipeline, under []Reviewed, values form.Value
 		case touched:
 			kept, ps := p.Form(r.Node).CheckSubmission(submitted, known)
 			problems = append(problems, ps...)
+			says := maps.Clone(known)
+			maps.Copy(says, submitted)
+			shown := p.Form(r.Node).Visible(says)
 			for name := range v.Values {
 				if raw, ok := kept[name]; ok {
 					fixed[name] = raw
-				} else if _, had := r.Values[name]; had && len(ps) == 0 && slices.Contains(r.Fields, name) {
+				} else if _, had := r.Values[name]; had && shown[name] && len(ps) == 0 && slices.Contains(r.Fields, name) {
 					problems = append(problems, form.Problem{Field: name, Message: "cannot be emptied by a correction; reject it instead"})
 				}
 			}

@@ -111,7 +111,8 @@ func TestCorrectionsOfTwoSubtasksAreJudgedTogether(t *testing.T) {
 		require.Len(t, f.Problems, 1, values)
 		require.Equal(t, field, f.Problems[0].Field, values)
 	}
-	require.NoError(t, approve(`{"answer":"44","confirm":"44","must":"y","sure":true,"why":"because"}`))
+	// What the others hide counts for nothing, whether they corrected it before or not.
+	require.NoError(t, approve(`{"answer":"44","confirm":"44","must":"y","sure":true,"why":"because","doubt":"none"}`))
 	b.settle(id)
 	got := b.answers(id)
 	require.JSONEq(t, `"because"`, string(got["why"]), "it is asked for since they are sure")
@@ -128,23 +129,22 @@ func TestLateCorrectionsBelongToTheirRound(t *testing.T) {
 	id := b.create(1)[0]
 	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
 	b.settle(id)
-	late := func(c *store.Claim) {
+	late := func(c *store.Claim, says string) {
 		_, err := b.Store.Review(ctx, rita, c.ID, store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"answer":"of round one"}`)})
-		require.ErrorContains(t, err, "kept as your draft")
+		conflicts(t, err, says)
 	}
 	draft := func() form.Values {
 		b.exec(`UPDATE task_nodes SET reserved_for = NULL, reserved_until = NULL WHERE task_id = $1`, id)
 		rc := b.claim(rita, pipeline.KindReview)
-		w, err := b.Store.Work(ctx, *rc)
-		require.NoError(t, err)
+		values := draftOf(b, rc)
 		require.NoError(t, b.Store.ReleaseClaim(ctx, rita, rc.ID, store.Release{}))
 		b.settle(id)
-		return w.Draft.Values
+		return values
 	}
 	first := b.claim(rita, pipeline.KindReview)
 	require.NoError(t, b.Store.ReleaseClaim(ctx, rita, first.ID, store.Release{}))
 	b.settle(id)
-	late(first)
+	late(first, "kept as your draft")
 	require.JSONEq(t, `"of round one"`, string(draft()["answer"]), "in the same round they are kept")
 	rc := b.claim(rob, pipeline.KindReview)
 	_, err := b.Store.Review(ctx, rob, rc.ID, store.Verdict{Verdict: store.VerdictReject})
@@ -152,6 +152,18 @@ func TestLateCorrectionsBelongToTheirRound(t *testing.T) {
 	b.settle(id)
 	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
 	b.settle(id)
-	late(first)
+	late(first, "what you sent now is not kept")
 	require.Empty(t, draft())
+	again := b.claim(rita, pipeline.KindReview)
+	_, err = b.Store.SaveDraft(ctx, rita, again.ID, raw(`{"answer":"of round one"}`), 1)
+	require.NoError(t, err)
+	late(first, "what you sent now is not kept")
+	require.JSONEq(t, `"of round one"`, string(draftOf(b, again)["answer"]), "she made the same correction again")
+}
+
+func draftOf(b *bench, c *store.Claim) form.Values {
+	b.t.Helper()
+	w, err := b.Store.Work(b.t.Context(), *c)
+	require.NoError(b.t, err)
+	return w.Draft.Values
 }

@@ -233,13 +233,13 @@ func (s *Store) keepSafe(ctx context.Context, c Claim, values form.Values, why e
 	if len(draftForm(p, c).CheckDraft(values)) > 0 {
 		return why
 	}
-	switch kept, err := s.keepDraft(ctx, c, values); {
+	switch kept, err := s.keepDraft(ctx, p, c, values); {
 	case err != nil:
 		return err
 	case kept:
 		return fault.New(fault.Conflict,
 			"your claim on node %q of task %d is over; what you wrote is kept as your draft, claim the node again to go on", c.Node, c.TaskID)
 	}
-	return fault.New(fault.Conflict, "this claim on node %q of task %d is over, and you claimed the node again since; "+
-		"what you saved or handed in then stays as it is, and what you sent now is not kept: copy it from here if you need it", c.Node, c.TaskID)
+	return fault.New(fault.Conflict, "this claim on node %q of task %d is over, and work went on since: what was saved or handed in then "+
+		"stays as it is, and what you sent now is not kept: copy it from here if you need it", c.Node, c.TaskID)
 }
