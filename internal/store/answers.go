@@ -169,15 +169,24 @@ func only(v form.Values, names []string) form.Values {
 }
 
 // shown lists the fields whose values the form of a node may show: its own
-// that people do not fill in, and those that its conditions look at.
+// that people do not fill in, and those that its conditions, sources and rules look at.
 func shown(f *form.Form) []string {
-	var names []string
+	var names, own []string
 	for _, field := range f.Fields() {
-		if field.Input != form.Contributor {
+		if field.Input == form.Contributor {
+			own = append(own, field.Name)
+		} else {
 			names = append(names, field.Name)
 		}
+	}
+	for _, field := range f.Fields() {
 		if field.VisibleWhen != nil {
 			names = append(names, field.VisibleWhen.Fields()...)
+		}
+		for _, name := range append([]string{field.Source, field.Rules.EqualsField}, field.Sources...) {
+			if !slices.Contains(own, name) { // what it says of them here is of an earlier round
+				names = append(names, name)
+			}
 		}
 	}
 	slices.Sort(names)

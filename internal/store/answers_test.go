@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -301,4 +303,36 @@ func TestATasksPageHasAnEnd(t *testing.T) {
 	d, err = b.Store.TaskDetail(t.Context(), b.OrgID, b.PipelineID, id)
 	require.NoError(t, err)
 	require.Len(t, d.Submissions, 1, "that one in any case")
+}
+
+// The screen has what a form looks at in the steps before it, for who fills it in and for
+// who reviews it, and no more.
+func TestAFormIsShownWithWhatItLooksAt(t *testing.T) {
+	t.Parallel()
+	d := asked()
+	d.Nodes[1].Fields = append(d.Nodes[1].Fields, form.Field{Name: "text", Type: form.LongText, Input: form.Contributor},
+		form.Field{Name: "nobody", Type: form.ShortText, Input: form.Contributor})
+	d.Nodes[2].Fields = append(
+		d.Nodes[2].Fields,
+		form.Field{Name: "confirm", Type: form.ShortText, Input: form.Contributor, Rules: form.Rules{EqualsField: "answer"}},
+		form.Field{Name: "again", Type: form.ShortText, Input: form.Contributor, Rules: form.Rules{EqualsField: "confirm"}},
+		form.Field{
+			Name: "marks", Type: form.TextSpans, Input: form.Contributor, Source: "text",
+			Labels: []form.Option{{Value: "noun"}},
+		},
+	)
+	b := newBench(t, dbtest.WithDefinition(d))
+	id, ada := b.create(1)[0], b.Contributors[0]
+	names := func(c *store.Claim) []string {
+		w, err := b.Store.Work(t.Context(), *c)
+		require.NoError(t, err)
+		return slices.Sorted(maps.Keys(w.Values))
+	}
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":true,"text":"a text","nobody":"asks"}`)
+	more := b.claim(ada, pipeline.KindSubtask)
+	require.Equal(t, []string{"answer", "sure", "text"}, names(more))
+	_, err := b.Store.Submit(t.Context(), ada, more.ID, raw(`{"extra":"x","why":"y","confirm":"42","again":"42"}`))
+	require.NoError(t, err)
+	b.settle(id)
+	require.Equal(t, []string{"again", "answer", "confirm", "extra", "sure", "text", "why"}, names(b.claim(b.Reviewers[0], pipeline.KindReview)))
 }

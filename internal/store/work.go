@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -180,7 +181,8 @@ func reviews(p *pipeline.Pipeline, review, subtask string) bool {
 	return slices.ContainsFunc(n.Reviews, func(t pipeline.Target) bool { return t.Node == subtask })
 }
 
-// reviewed collects what a review checks, and all values on those forms.
+// reviewed collects what a review checks, and all values on those forms and those that
+// the forms look at.
 func reviewed(p *pipeline.Pipeline, review string, values form.Values, subs []submission) (form.Values, []Reviewed) {
 	node, _ := p.Node(review)
 	all := form.Values{}
@@ -192,6 +194,7 @@ func reviewed(p *pipeline.Pipeline, review string, values form.Values, subs []su
 				r.Values[f.Name], all[f.Name] = raw, raw
 			}
 		}
+		maps.Copy(all, only(values, shown(p.Form(target.Node))))
 		for _, sub := range subs {
 			if sub.Node == target.Node {
 				r.Author.ID, r.Iteration = sub.Author, sub.Iteration
