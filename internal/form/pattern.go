@@ -43,16 +43,41 @@ func compilePattern(source string) (*pattern, error) {
 		}
 		return nil, fmt.Errorf("is not a valid RE2 pattern: %w", err)
 	}
-	// Parse has bounded the size of what Compile makes, at most a few million instructions.
+	// Before anything is unfolded: Parse lets patterns pass that unfold to millions of steps, and a document may have
+	// a thousand of them.
+	if leastSteps(tree) > maxProgram {
+		return nil, errProgram
+	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil || len(program.Inst) > maxProgram {
-		return nil, fmt.Errorf("is too large: its repetitions unfold to more than %d steps", maxProgram)
+		return nil, errProgram
 	}
 	re, err := regexp.Compile(`\A(?:` + source + `)\z`)
 	if err != nil {
 		return nil, errors.New("is not a valid RE2 pattern when anchored at both ends")
 	}
 	return &pattern{source: source, re: re, maxBytes: maxMatchSteps / max(1, len(program.Inst))}, nil
+}
+
+var errProgram = fmt.Errorf("is too large: its repetitions unfold to more than %d steps", maxProgram)
+
+// leastSteps is a lower bound of the instructions that a pattern compiles to; beyond maxProgram, any number beyond it.
+func leastSteps(re *syntax.Regexp) int {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1
+	default:
+	}
+	n := 0
+	for _, sub := range re.Sub {
+		n = min(n+leastSteps(sub), maxProgram+1)
+	}
+	if re.Op == syntax.OpRepeat {
+		return min(n*max(re.Min, re.Max), maxProgram+1)
+	}
+	return n
 }
 
 // matches reports whether the whole of s matches.
