@@ -203,6 +203,9 @@ func (k *conditionCheck) comparable(f *Field, want *value, path string) {
 	if f.Type == Rating {
 		plain.Rules.Min, plain.Rules.Max = f.Rules.Min, f.Rules.Max
 	}
+	if f.Type == Rating && f.Scale != nil && f.Scale.AllowNA && want.shape == text && want.text == na {
+		return // a row of a likert
+	}
 	if f.Type == Likert || f.Type == Chat || f.Type == Table {
 		return // a whole answer is rarely compared, and never wrongly typed
 	}
