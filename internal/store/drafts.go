@@ -91,7 +91,7 @@ func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, va
 		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
 			WHERE d.values = excluded.values OR NOT EXISTS (SELECT 1 FROM task_events e
 				WHERE e.task_id = $1 AND e.node_key = $2 AND e.actor = $3 AND e.kind = 'claim' AND e.created_at <= d.updated_at
-					AND e.seq > (SELECT max(c.seq) FROM task_events c WHERE c.task_id = $1 AND c.kind = 'claim' AND c.claim_id = $6))`,
+					AND e.seq > (SELECT seq FROM claimed))`,
 		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, under)
 	return tag.RowsAffected() == 1, translate(err)
 }
