@@ -17,16 +17,18 @@ type Graph struct {
 	derived *derived
 }
 
-// GraphNode is one node of a Graph; Next, Prev and Reviews are indices into
-// Graph.Nodes.
+// GraphNode is one node of a Graph; Next, Choices, Prev and Reviews are indices
+// into Graph.Nodes.
 type GraphNode struct {
-	Key       string `json:"key"`
-	Title     string `json:"title,omitempty"`
-	Kind      Kind   `json:"kind"`
-	Next      []int  `json:"next,omitempty"`
-	Prev      []int  `json:"prev,omitempty"`
-	Reviews   []int  `json:"reviews,omitempty"`
-	MaxRework int    `json:"max_rework,omitempty"`
+	Key   string `json:"key"`
+	Title string `json:"title,omitempty"`
+	Kind  Kind   `json:"kind"`
+	Next  []int  `json:"next,omitempty"`
+	// Choices are those of Next that a condition may rule out.
+	Choices   []int `json:"choices,omitempty"`
+	Prev      []int `json:"prev,omitempty"`
+	Reviews   []int `json:"reviews,omitempty"`
+	MaxRework int   `json:"max_rework,omitempty"`
 	// Automated nodes wait as deferred until their LLM fields are there.
 	Automated bool `json:"automated,omitempty"`
 	// Unattended nodes have nothing for a person to fill in: they are done
@@ -68,14 +70,30 @@ func NewGraph(d Definition) Graph {
 		if okFrom && okTo {
 			g.Nodes[from].Next = append(g.Nodes[from].Next, to)
 			g.Nodes[to].Prev = append(g.Nodes[to].Prev, from)
+			if e.When != nil {
+				g.Nodes[from].Choices = append(g.Nodes[from].Choices, to)
+			}
 		}
 	}
 	for i := range g.Nodes {
 		slices.Sort(g.Nodes[i].Next)
+		slices.Sort(g.Nodes[i].Choices)
 		slices.Sort(g.Nodes[i].Prev)
 	}
 	g.derived = derive(g)
 	return g
+}
+
+// WithoutChoices returns the graph as releases had it that did not know which
+// edges have a condition: what stood behind one was finished although the
+// choice could still be made anew. Tasks of that time have rows to match.
+func (g Graph) WithoutChoices() Graph {
+	old := Graph{Nodes: slices.Clone(g.Nodes)}
+	for i := range old.Nodes {
+		old.Nodes[i].Choices = nil
+	}
+	old.derived = derive(old)
+	return old
 }
 
 // topological returns the indices of d.Nodes so that every edge leads

@@ -65,7 +65,7 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	for _, n := range p.Nodes {
-		for _, i := range slices.Concat(n.Next, n.Prev, n.Reviews) {
+		for _, i := range slices.Concat(n.Next, n.Choices, n.Prev, n.Reviews) {
 			if i < 0 || i >= len(p.Nodes) {
 				return fmt.Errorf("node %q of a graph of %d nodes refers to node %d", truncate(n.Key), len(p.Nodes), i)
 			}

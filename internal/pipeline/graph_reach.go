@@ -17,6 +17,8 @@ type derived struct {
 	undoes [][]int
 	// reviewers are the reviews that check a node.
 	reviewers [][]int
+	// chooses says that some edge has a condition.
+	chooses bool
 }
 
 func derive(g Graph) *derived {
@@ -29,6 +31,7 @@ func derive(g Graph) *derived {
 		if _, again := d.index[n.Key]; !again {
 			d.index[n.Key] = i
 		}
+		d.chooses = d.chooses || len(n.Choices) > 0
 		for _, t := range n.Reviews {
 			d.reviewers[t] = append(d.reviewers[t], i)
 		}

@@ -17,7 +17,7 @@ func TestNewGraph(t *testing.T) {
 	g := pipeline.NewGraph(sound())
 	want := []pipeline.GraphNode{
 		{Key: "start", Kind: pipeline.KindStart, Next: []int{1}},
-		{Key: "solve", Kind: pipeline.KindSubtask, Next: []int{2, 3}, Prev: []int{0}, Automated: true},
+		{Key: "solve", Kind: pipeline.KindSubtask, Next: []int{2, 3}, Choices: []int{3}, Prev: []int{0}, Automated: true},
 		{Key: "polish", Kind: pipeline.KindSubtask, Next: []int{4}, Prev: []int{1}},
 		{Key: "extra", Kind: pipeline.KindSubtask, Next: []int{5}, Prev: []int{1}},
 		{Key: "check", Kind: pipeline.KindReview, Next: []int{5}, Prev: []int{2}, Reviews: []int{1, 2}, MaxRework: 3},
@@ -44,6 +44,7 @@ func TestAGraphFromElsewhereIsRefused(t *testing.T) {
 	for _, doc := range []string{
 		`{"nodes":[{"key":"a","kind":"start","next":[1]}]}`,
 		`{"nodes":[{"key":"a","kind":"start","prev":[-1]}]}`,
+		`{"nodes":[{"key":"a","kind":"start","choices":[1]}]}`,
 		`{"nodes":[{"key":"a","kind":"review","reviews":[7]}]}`,
 		`{"nodes":7}`,
 	} {

@@ -33,7 +33,7 @@ func drawDefinition(t *rapid.T) pipeline.Definition {
 			if p > 0 && d.Nodes[p].Kind == pipeline.KindSubtask {
 				above[i][p] = true
 			}
-			d.Edges = append(d.Edges, pipeline.Edge{From: d.Nodes[p].Key, To: fmt.Sprintf("n%d", i)})
+			d.Edges = append(d.Edges, pipeline.Edge{From: d.Nodes[p].Key, To: fmt.Sprintf("n%d", i), When: drawWhen(t, d.Nodes[p])})
 		}
 		d.Nodes = append(d.Nodes, drawNode(t, d, i, above[i]))
 	}
@@ -44,6 +44,23 @@ func drawDefinition(t *rapid.T) pipeline.Definition {
 		}
 	}
 	return d
+}
+
+// drawWhen draws whether an edge out of the node has a condition: on what is
+// handed in there, on what is reviewed, or on what the task is created with.
+func drawWhen(t *rapid.T, from pipeline.Node) *form.Condition {
+	if rapid.Bool().Draw(t, "always") {
+		return nil
+	}
+	field := from.Key + "_0"
+	switch from.Kind {
+	case pipeline.KindStart:
+		field = "given"
+	case pipeline.KindReview:
+		field = from.Reviews[0].Node + "_0"
+	case pipeline.KindSubtask, pipeline.KindEnd:
+	}
+	return &form.Condition{Field: field, Op: form.OpNotEmpty}
 }
 
 func drawNode(t *rapid.T, d pipeline.Definition, i int, above map[int]bool) pipeline.Node {
@@ -63,6 +80,9 @@ func drawNode(t *rapid.T, d pipeline.Definition, i int, above map[int]bool) pipe
 	}
 	inputs := [][]form.Input{{form.Contributor}, {form.Contributor}, {form.Contributor}, {form.Contributor, form.LLM}, {form.LLM}}
 	n := pipeline.Node{Key: key, Kind: pipeline.KindSubtask}
+	if i == 1 {
+		n.Fields = []form.Field{{Name: "given", Type: form.ShortText, Input: form.Seeded}}
+	}
 	for j, in := range rapid.SampledFrom(inputs).Draw(t, "inputs") {
 		f := form.Field{Name: fmt.Sprintf("%s_%d", key, j), Type: form.ShortText, Input: in}
 		if in == form.LLM {
@@ -76,8 +96,10 @@ func drawNode(t *rapid.T, d pipeline.Definition, i int, above map[int]bool) pipe
 // desk is a task as Postgres keeps it: rows that commands write at once, a
 // journal, and consequences that a run writes later.
 type desk struct {
-	t       *rapid.T
-	g       pipeline.Graph
+	t *rapid.T
+	g pipeline.Graph
+	// choices are the nodes that a condition may rule out, by the node before.
+	choices [][]string
 	rows    []row
 	held    bool
 	failed  bool
@@ -97,8 +119,15 @@ type row struct {
 
 func newDesk(t *rapid.T, d pipeline.Definition) *desk {
 	g := pipeline.NewGraph(d)
-	next := keysOf(g, g.Nodes[0].Next)
-	k := &desk{t: t, g: g, skips: drawSome(t, next)}
+	k := &desk{t: t, g: g}
+	for _, n := range g.Nodes {
+		k.choices = append(k.choices, keysOf(g, n.Choices))
+	}
+	if rapid.IntRange(0, 3).Draw(t, "begun long ago") == 0 {
+		k.g = g.WithoutChoices()
+		g = k.g
+	}
+	k.skips = k.drawSkipped(0)
 	s, err := pipeline.Start(g, k.skips)
 	require.NoError(t, err)
 	k.state = s
@@ -117,12 +146,17 @@ func keysOf(g pipeline.Graph, nodes []int) []string {
 	return out
 }
 
-// drawSome draws some of the keys, never all.
-func drawSome(t *rapid.T, keys []string) []string {
-	if len(keys) < 2 || rapid.Bool().Draw(t, "all ways") {
+// drawSkipped draws some of the ways out of a node that have a condition, never
+// all ways.
+func (k *desk) drawSkipped(i int) []string {
+	choices, most := k.choices[i], len(k.choices[i])
+	if most == len(k.g.Nodes[i].Next) {
+		most--
+	}
+	if most < 1 || rapid.Bool().Draw(k.t, "all ways") {
 		return nil
 	}
-	out := rapid.SliceOfNDistinct(rapid.SampledFrom(keys), 0, len(keys)-1, rapid.ID[string]).Draw(t, "skipped")
+	out := rapid.SliceOfNDistinct(rapid.SampledFrom(choices), 0, most, rapid.ID[string]).Draw(k.t, "skipped")
 	slices.Sort(out)
 	return out
 }
@@ -248,10 +282,10 @@ func (k *desk) complete(e pipeline.Event, m manner) pipeline.Event {
 	gn := k.g.Nodes[k.g.Index(e.Node)]
 	e.Actor = int64(rapid.IntRange(1, 3).Draw(k.t, "actor"))
 	if goesOn(gn, e) {
-		next := keysOf(k.g, gn.Next)
-		e.Skipped = drawSome(k.t, next)
-		if m.noRoute && rapid.IntRange(0, 9).Draw(k.t, "no route") == 0 {
-			e.Skipped = next
+		i := k.g.Index(e.Node)
+		e.Skipped = k.drawSkipped(i)
+		if m.noRoute && len(k.choices[i]) == len(gn.Next) && rapid.IntRange(0, 9).Draw(k.t, "no route") == 0 {
+			e.Skipped = k.choices[i]
 		}
 	}
 	if e.Outcome == pipeline.Rejected {

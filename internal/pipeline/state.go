@@ -47,7 +47,8 @@ type NodeState struct {
 	// Reason says why the node is escalated or quarantined, or that an admin
 	// skipped it. On a node that is still to open, ReasonAutomation says that
 	// its automation must run in this round too, and ReasonPrepared that it is
-	// done.
+	// done. On a node that fell away, ReasonHandedIn says that it was handed in
+	// and is submitted again, with that, once the task takes its way again.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -62,6 +63,7 @@ const (
 	ReasonNoTarget   = "nothing_to_return"
 	ReasonSkipped    = "skipped"
 	ReasonPrepared   = "prepared"
+	ReasonHandedIn   = "handed_in"
 )
 
 // Status returns the stored status of the task.

@@ -115,8 +115,11 @@ func (w *walk) reject(r int, e Event) {
 		return
 	}
 	for _, i := range w.g.between(back, r) {
-		if w.node(i).Status == task.NodeSubmitted {
-			w.node(i).again(task.NodePending)
+		switch n := w.node(i); {
+		case n.Status == task.NodeSubmitted:
+			n.again(task.NodePending)
+		case n.Reason == ReasonHandedIn:
+			n.again(task.NodeNA)
 		}
 	}
 	for _, t := range back {

@@ -67,6 +67,47 @@ func TestRowsFollowTheJournal(t *testing.T) {
 	})
 }
 
+// A finished task went one way: a node is done exactly when what was handed in
+// last before it leads there, however often that was sent back and chosen anew
+// while people were at work behind the old choice.
+func TestWhatIsDoneIsWhereTheTaskWent(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawDefinition(t)
+		k := newDesk(t, d)
+		k.g = pipeline.NewGraph(d)
+		// An admin who acts on a row that lags may take up again what is finished.
+		m := wild
+		m.admins = rapid.Bool().Draw(t, "admins")
+		for range rapid.IntRange(1, 60).Draw(t, "commands") {
+			if !k.act(m) {
+				break
+			}
+			if lag := rapid.SampledFrom([]int{0, 0, 1, 1, 2, 100}).Draw(t, "events"); m.admins {
+				k.run(len(k.journal))
+			} else {
+				k.run(lag)
+			}
+		}
+		k.run(len(k.journal))
+		ends(t, k, manner{})
+		for i, gn := range k.g.Nodes[1 : len(k.g.Nodes)-1] {
+			n := k.state.Nodes[i]
+			if n.Reason == pipeline.ReasonSkipped {
+				continue // by an admin's word, on any way
+			}
+			led := slices.ContainsFunc(gn.Prev, func(p int) bool {
+				if p == 0 {
+					return !slices.Contains(k.skips, gn.Key)
+				}
+				before := k.state.Nodes[p-1]
+				return (before.Status == task.NodeFinished || before.Passed) && !slices.Contains(before.Skipped, gn.Key)
+			})
+			require.Equal(t, led, n.Status == task.NodeFinished || n.Passed, "node %s is %s: %+v", n.Key, n.Status, k.state.Nodes)
+		}
+	})
+}
+
 // A task whose reviewers approve ends, whatever ways its values take; at any
 // time somebody or something can move it.
 func TestApprovalLeadsToTheEnd(t *testing.T) {
@@ -153,14 +194,26 @@ func unreserved(s pipeline.State) pipeline.State {
 	return s
 }
 
-// early reports whether an admin lets a review pass before its subtasks are
-// done: then it matters whether they come first, because such a review is held
-// once more.
+// early reports whether an admin lets a node pass before what comes before it is
+// done, or where nothing leads to it: then it matters whether that comes first,
+// because such a review is held once more, and such a node falls away.
 func early(g pipeline.Graph, s pipeline.State, e pipeline.Event) bool {
-	return e.Outcome == pipeline.ResolveAccept && slices.ContainsFunc(g.Nodes[g.Index(e.Node)].Reviews, func(target int) bool {
-		n, _ := s.Node(g.Nodes[target].Key)
-		return !n.Status.Settled() && n.Status != task.NodeSubmitted
-	})
+	if e.Outcome != pipeline.ResolveAccept {
+		return false
+	}
+	gn := g.Nodes[g.Index(e.Node)]
+	led := slices.Contains(gn.Prev, 0) && !slices.Contains(s.StartSkipped, gn.Key)
+	for _, p := range slices.Concat(gn.Prev, gn.Reviews) {
+		if p == 0 {
+			continue
+		}
+		n := s.Nodes[p-1]
+		if !n.Status.Settled() && n.Status != task.NodeSubmitted {
+			return true
+		}
+		led = led || n.Status != task.NodeNA && slices.Contains(gn.Prev, p) && !slices.Contains(n.Skipped, gn.Key)
+	}
+	return !led
 }
 
 // inOrder takes two events in; false when the first made the second

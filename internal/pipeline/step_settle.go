@@ -37,19 +37,32 @@ func (w *walk) visit(i int) {
 	case task.NodePending, task.NodeDeferred, task.NodeAvailable:
 		w.open(i)
 	case task.NodeNA:
-		if w.fellAway(i) {
+		switch {
+		case !w.fellAway(i):
+		case n.Reason != ReasonHandedIn:
 			w.open(i)
+		case w.undoneBelow(gn):
+			n.again(task.NodePending)
+		case w.waits(i) || w.taken(i):
+			n.leave(task.NodeSubmitted)
 		}
 	case task.NodeClaimed:
 		// What people do on a subtask is never lost. A review whose object is
-		// being done again has nothing to look at.
-		if gn.Kind == KindReview && w.waits(i) {
+		// being done again, or fell away, has nothing to look at.
+		switch {
+		case gn.Kind != KindReview:
+		case w.waits(i):
 			n.leave(task.NodePending)
+		case w.ruledOut(i) || w.d.chooses && w.nothingToCheck(gn):
+			w.open(i)
 		}
 	case task.NodeSubmitted:
 		switch {
-		case slices.ContainsFunc(gn.Reviews, func(t int) bool { return !w.decided(t) }):
+		case w.undoneBelow(gn):
 			n.again(task.NodePending)
+		case !w.waits(i) && w.ruledOut(i):
+			n.leave(task.NodeNA)
+			n.Reason = ReasonHandedIn
 		case !w.g.leads(i, n.Skipped):
 			n.leave(task.NodeQuarantined)
 			n.Reason = ReasonNoRoute
@@ -151,49 +164,17 @@ func (w *walk) taken(i int) bool {
 	return false
 }
 
-func (w *walk) nothingToCheck(review GraphNode) bool {
-	return !slices.ContainsFunc(review.Reviews, func(t int) bool { return w.node(t).Status != task.NodeNA })
+// undoneBelow reports whether something that the review checks is being done again.
+func (w *walk) undoneBelow(review GraphNode) bool {
+	return slices.ContainsFunc(review.Reviews, func(t int) bool { return !w.decided(t) })
 }
 
-// unsure marks the nodes whose outcome may still change: those that are not
-// done, those that a review which may still reject could send back, the reviews
-// of such nodes, and what fell away because of them. A submitted node that is
-// not among them is finished for good, so that a finished node never opens
-// again (docs/adr/0006).
-func (w *walk) unsure() []bool {
-	marks := make([]bool, len(w.g.Nodes))
-	var queue []int
-	mark := func(i int) {
-		if !marks[i] {
-			marks[i] = true
-			queue = append(queue, i)
-		}
-	}
-	for i := 1; i < w.last(); i++ {
-		if !w.decided(i) {
-			mark(i)
-		}
-	}
-	for len(queue) > 0 {
-		i := queue[0]
-		queue = queue[1:]
-		for _, u := range w.d.undoes[i] {
-			if w.node(u).Status == task.NodeSubmitted {
-				mark(u)
-			}
-		}
-		for _, r := range w.d.reviewers[i] {
-			if w.node(r).Status == task.NodeSubmitted || w.fellAway(r) {
-				mark(r)
-			}
-		}
-		for _, next := range w.g.Nodes[i].Next {
-			if next < w.last() && w.fellAway(next) {
-				mark(next)
-			}
-		}
-	}
-	return marks
+// ruledOut reports whether the task goes another way now than through node i,
+// where something was done already. What leads to it is decided.
+func (w *walk) ruledOut(i int) bool { return w.d.chooses && !w.taken(i) }
+
+func (w *walk) nothingToCheck(review GraphNode) bool {
+	return !slices.ContainsFunc(review.Reviews, func(t int) bool { return w.node(t).Status != task.NodeNA })
 }
 
 // fellAway reports whether node i is na because of the nodes before it, not by

@@ -64,7 +64,8 @@ func CheckUndo(g Graph, skipped []string, events []Event, seq int64) (UndoBlock,
 }
 
 // Returnable reports whether a review may send back what is handed in for the
-// node. Where none can, it is final at once.
+// node. Where none can, it is final at once, or as soon as nothing can lead the
+// task another way.
 func (g Graph) Returnable(key string) bool {
 	i := g.Index(key)
 	return slices.ContainsFunc(g.known().undoes, func(undoes []int) bool { return slices.Contains(undoes, i) })

@@ -94,7 +94,10 @@ func (t *lockedTask) state(ctx context.Context, tx pgx.Tx, g pipeline.Graph) (pi
 		return st, fmt.Errorf("fold the journal of task %d: %w", t.ID, err)
 	}
 	for i, row := range rows {
-		if n := &st.Nodes[i]; n.Status == row.Status {
+		switch n := &st.Nodes[i]; {
+		case row.Status == task.NodeFinished:
+			*n = row // also where an older release finished it earlier than this one would
+		case n.Status == row.Status:
 			n.LeaseEnds, n.SLAEnds = row.LeaseEnds, row.SLAEnds
 		}
 	}

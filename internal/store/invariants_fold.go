@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -190,20 +191,57 @@ func (w *written) check(g pipeline.Graph, tell func(Violation)) {
 	if w.AppliedSeq != w.Seq || int64(len(w.events)) != w.Seq {
 		return // on its way, or journal-gap-free tells it
 	}
-	for _, want := range st.Nodes {
+	w.compare(st, w.before(g, st), wrong)
+}
+
+// before is where the journal led in releases that knew no choices, when the rows are
+// of a task that such a release led on: a node is finished that could still fall away.
+// It stays so. Of all other tasks it is empty.
+func (w *written) before(g pipeline.Graph, st pipeline.State) pipeline.State {
+	if !slices.ContainsFunc(st.Nodes, func(n pipeline.NodeState) bool {
+		return n.Status != task.NodeFinished && w.nodes[n.Key].Status == task.NodeFinished
+	}) {
+		return pipeline.State{}
+	}
+	events := make([]pipeline.Event, len(w.events))
+	for i, e := range w.events {
+		events[i] = e.Event
+	}
+	old, err := pipeline.Fold(g.WithoutChoices(), w.Skipped, events)
+	if err != nil || !slices.ContainsFunc(old.Nodes, func(n pipeline.NodeState) bool {
+		is, _ := st.Node(n.Key)
+		return n.Status == task.NodeFinished && is.Status != task.NodeFinished && sameNode(w.nodes[n.Key], n)
+	}) {
+		return pipeline.State{}
+	}
+	return old
+}
+
+// compare tells where the rows differ from where the journal led, by this release or,
+// node by node, by one before it.
+func (w *written) compare(st, before pipeline.State, wrong func(invariant, format string, args ...any)) {
+	known := make(map[string]bool, len(st.Nodes))
+	is := make([]task.NodeStatus, len(st.Nodes))
+	for i, want := range st.Nodes {
+		known[want.Key], is[i] = true, want.Status
 		have, ok := w.nodes[want.Key]
+		old, led := before.Node(want.Key)
 		switch {
 		case !ok:
 			wrong("rows-follow-journal", " node %s: it has no row", want.Key)
+		case led && sameNode(have, old):
+			is[i] = have.Status
 		case !sameNode(have, want):
 			wrong("rows-follow-journal", " node %s: the row says %s, the journal %s", want.Key, told(have), told(want))
 		}
-		delete(w.nodes, want.Key)
 	}
 	for key := range w.nodes {
-		wrong("rows-follow-journal", " node %s: it has a row, but is no node of its pipeline's version %d", key, w.VersionID)
+		if !known[key] {
+			wrong("rows-follow-journal", " node %s: it has a row, but is no node of its pipeline's version %d", key, w.VersionID)
+		}
 	}
-	if want := st.Status(); want != w.Status || st.Held != w.Held || st.Touched != w.Touched {
+	want := task.Derive(is, task.Flags{Failed: st.Failed, Held: st.Held, Touched: st.Touched})
+	if want != w.Status || st.Held != w.Held || st.Touched != w.Touched {
 		wrong("rows-follow-journal", ": the row says %s, the journal %s", flagged(w.Status, w.Held, w.Touched), flagged(want, st.Held, st.Touched))
 	}
 }
@@ -255,13 +293,13 @@ func flagged(s task.Status, held, touched bool) string {
 }
 
 // decisive is a node's reason where what follows depends on it: whether a node
-// that is na fell away or was skipped for good, and how far the automation has come
+// that is na fell away, with what was handed in or without, or was skipped for good, and how far the automation has come
 // of one that is closed. Elsewhere it is words for people.
 func decisive(n pipeline.NodeState) string {
-	skipped := n.Status == task.NodeNA && n.Reason == pipeline.ReasonSkipped
+	away := n.Status == task.NodeNA && (n.Reason == pipeline.ReasonSkipped || n.Reason == pipeline.ReasonHandedIn)
 	closed := n.Status == task.NodePending || n.Status == task.NodeDeferred || n.Status == task.NodeNA
 	automation := closed && (n.Reason == pipeline.ReasonPrepared || n.Reason == pipeline.ReasonAutomation)
-	if skipped || automation {
+	if away || automation {
 		return n.Reason
 	}
 	return ""

@@ -45,6 +45,12 @@ func (s *Store) RepairTask(ctx context.Context, taskID int64, apply bool) ([]Rep
 		if err != nil {
 			return fmt.Errorf("fold the journal of task %d: %w", taskID, err)
 		}
+		before := w.before(p.Graph, st)
+		for i, n := range st.Nodes {
+			if old, led := before.Node(n.Key); led && sameNode(w.nodes[n.Key], old) {
+				st.Nodes[i] = old
+			}
+		}
 		changed, err := t.rewrite(ctx, tx, p, w, st, note)
 		if err != nil || !changed {
 			return err

@@ -40,7 +40,7 @@ var moves = map[NodeStatus][]NodeStatus{
 	NodeEscalated:   {NodeAvailable, NodeDeferred, NodeFinished, NodeSubmitted, NodePending, NodeQuarantined, NodeNA},
 	NodeQuarantined: {NodeAvailable, NodeDeferred, NodeFinished, NodeSubmitted, NodePending, NodeNA},
 	NodeFinished:    {},
-	NodeNA:          {NodePending},
+	NodeNA:          {NodePending, NodeDeferred, NodeAvailable, NodeSubmitted},
 }
 
 // CanMove reports whether a node may go from s to next.

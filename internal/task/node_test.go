@@ -54,7 +54,7 @@ func TestCanMove(t *testing.T) {
 		esc:  {pend, def, av, sub, qua, fin, na},
 		qua:  {pend, def, av, sub, fin, na},
 		fin:  {},
-		na:   {pend},
+		na:   {pend, def, av, sub},
 	}
 	for _, from := range task.NodeStatuses() {
 		for _, to := range task.NodeStatuses() {

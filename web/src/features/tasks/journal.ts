@@ -30,6 +30,7 @@ const reasons: Record<string, string> = {
   nothing_to_return: 'there was nothing to return the rejection to',
   skipped: 'an admin skipped it',
   prepared: 'it is being prepared',
+  handed_in: 'it was handed in, but the task takes another way now',
   lease: 'the time to work on it ran out',
 };
 

@@ -1,0 +1,126 @@
+package store_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// fork is a pipeline whose first subtask leads to one of two others, while a
+// review looks at it.
+func fork() pipeline.Definition {
+	d := dbtest.Definition()
+	solve, check := d.Nodes[1], d.Nodes[2]
+	subtask := func(key, field string) pipeline.Node {
+		return pipeline.Node{Key: key, Kind: pipeline.KindSubtask, Fields: []form.Field{
+			{Name: field, Type: form.ShortText, Input: form.Contributor},
+		}}
+	}
+	sure := func(op string) *form.Condition {
+		return &form.Condition{Field: "sure", Op: op, Value: json.RawMessage(`true`)}
+	}
+	d.Nodes = []pipeline.Node{d.Nodes[0], solve, check, subtask("left", "l"), subtask("right", "r"), d.Nodes[3]}
+	d.Edges = []pipeline.Edge{
+		{From: "start", To: "solve"},
+		{From: "solve", To: "check"},
+		{From: "solve", To: "left", When: sure(form.OpEq)},
+		{From: "solve", To: "right", When: sure(form.OpNe)},
+		{From: "check", To: "end"},
+		{From: "left", To: "end"},
+		{From: "right", To: "end"},
+	}
+	return d
+}
+
+// Whoever goes on behind an answer that a review sends back has not worked on
+// the task's way when the next answer leads elsewhere, and has again when the one
+// after it leads back. Nothing of it is done twice, counted twice, or lost.
+func TestATaskWhoseChoiceIsMadeAnewTakesOneWay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(fork()))
+	id := b.create(1)[0]
+	ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
+	reject := store.Verdict{Verdict: store.VerdictReject}
+	b.submitted(ada, id, "solve", answer42)
+	b.submitted(ben, id, "left", `{"l":"x"}`)
+	require.Equal(t, task.NodeSubmitted, b.statusOf(id, "left"), "the choice before it may be made anew")
+
+	b.judged(rita, id, "check", reject)
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+	require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
+	require.Equal(t, task.NodeAvailable, b.statusOf(id, "right"))
+	require.NotContains(t, b.answers(id), "l")
+	require.Equal(t, 3, b.status(id).Summary.Total)
+	b.checked()
+
+	b.judged(rita, id, "check", reject)
+	b.submitted(ada, id, "solve", answer42)
+	require.Equal(t, task.NodeSubmitted, b.statusOf(id, "left"), "as it was handed in")
+	require.Equal(t, task.NodeNA, b.statusOf(id, "right"))
+	require.JSONEq(t, `"x"`, string(b.answers(id)["l"]))
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove})
+	require.Equal(t, task.Finished, b.status(id).Status)
+	require.Equal(t, task.Summary{Total: 3, Finished: 3}, b.status(id).Summary)
+	b.checked()
+}
+
+// Who is at work on a way that is left meanwhile may finish it; it counts no more.
+func TestAClaimOnAWayThatIsLeftIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(fork()))
+	ctx, id := t.Context(), b.create(1)[0]
+	ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
+	b.submitted(ada, id, "solve", answer42)
+	c, err := b.Store.ClaimTask(ctx, b.member(ben), pipeline.KindSubtask, id, "left")
+	require.NoError(t, err)
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+	require.Equal(t, task.NodeClaimed, b.statusOf(id, "left"))
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove})
+	b.submitted(ada, id, "right", `{"r":"y"}`)
+	require.Equal(t, task.InProgress, b.status(id).Status)
+	_, err = b.Store.Submit(ctx, ben, c.ID, raw(`{"l":"x"}`))
+	require.NoError(t, err)
+	require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
+	require.Equal(t, task.Finished, b.status(id).Status)
+	require.NotContains(t, b.answers(id), "l")
+	b.checked()
+}
+
+// A task that an older release led on has finished nodes behind a choice that was
+// open. It is as it was: no promise is broken, and a repair leaves it alone.
+func TestATaskThatAnOlderReleaseLedOnIsNotAccused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(fork()))
+	ctx, id := t.Context(), b.create(1)[0]
+	ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
+	b.submitted(ada, id, "solve", answer42)
+	b.submitted(ben, id, "left", `{"l":"x"}`)
+	b.statusOf(id, "left")
+	b.exec(`UPDATE task_nodes SET status = 'finished' WHERE task_id = $1 AND key = 'left'`, id)
+	b.exec(`UPDATE tasks SET n_finished = n_finished + 1, n_in_progress = n_in_progress - 1 WHERE id = $1`, id)
+	b.checked()
+	done, err := b.Store.RepairTask(ctx, id, true)
+	require.NoError(t, err)
+	require.Empty(t, done)
+
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+	require.Equal(t, task.NodeFinished, b.statusOf(id, "left"), "what is finished stays so")
+	b.checked()
+
+	b.submitted(ada, id, "right", `{"r":"y"}`)
+	b.checked()
+
+	b.exec(`UPDATE task_nodes SET status = 'na' WHERE task_id = $1 AND key = 'right'`, id)
+	v, _, err := b.Store.CheckJournal(ctx, 0, 100)
+	require.NoError(t, err)
+	require.NotEmpty(t, v, "what neither release would have written is told")
+}
