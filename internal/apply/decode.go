@@ -21,7 +21,7 @@ type decoder struct {
 	// unknown.
 	lines []int
 	// most bounds how many problems are kept, and room how many bytes the items
-	// of lists may take, which have taken some; 0 is no bound.
+	// of lists may take, which have taken some.
 	most, room, taken int
 }
 
@@ -33,7 +33,7 @@ var (
 )
 
 func (d *decoder) add(path string, line int, format string, args ...any) {
-	if d.most > 0 && len(d.problems) >= d.most {
+	if len(d.problems) >= d.most {
 		return
 	}
 	d.lines = append(d.lines, line)
@@ -115,8 +115,8 @@ func (d *decoder) list(path string, t tree, into reflect.Value) {
 		return
 	}
 	d.taken += len(t.items) * int(into.Type().Elem().Size())
-	if d.room > 0 && d.taken > d.room {
-		d.add(path, t.line, "the lists have too many items together")
+	if d.taken > d.room {
+		d.add(path, t.line, "the lists have too many items together, aliases written out")
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(t.items), len(t.items)))

@@ -9,12 +9,18 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 )
 
-// Limits of a document. The nodes count with YAML's aliases written out, so
-// that a few lines cannot fill the memory.
+// Limits of a document. All but the first count with YAML's aliases written out,
+// so that a few lines cannot fill the memory. Without aliases no document has
+// more text than bytes.
 const (
 	MaxBytes = 64 << 20
 	maxNodes = 5_000_000
 	maxDepth = 200
+	maxText  = MaxBytes
+	// maxItems is how many bytes the items of all lists may take in memory.
+	maxItems = 512 << 20
+	// maxMistakes is how many problems of the shape are told.
+	maxMistakes = 10_000
 )
 
 // Read reads a document in YAML or JSON. One that is neither is an error;
@@ -24,8 +30,11 @@ func Read(data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
+	if n := t.textSize(); n > maxText {
+		return Document{}, unreadable("the document has %d bytes of text, aliases written out; at most %d are allowed", n, maxText)
+	}
 	var d Document
-	dec := decoder{}
+	dec := decoder{most: maxMistakes, room: maxItems}
 	if t.kind == null {
 		dec.add("organizations", t.line, "the document is empty; it needs organizations")
 	} else {
@@ -129,8 +138,7 @@ func (r *jsonReader) items(open json.Delim, depth int) (tree, error) {
 		if err != nil {
 			return tree{}, err
 		}
-		t.items = append(t.items, item)
-		t.size += item.size
+		t.add(item)
 	}
 	if _, err := r.Token(); err != nil {
 		return tree{}, unreadable("the document cannot be read: %s", err)

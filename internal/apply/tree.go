@@ -44,8 +44,8 @@ type tree struct {
 	text  string
 	items []tree
 	keys  []string // of an object, beside items
-	// size counts the nodes, aliases written out.
-	size int
+	// size counts the nodes, and below the levels inside, aliases written out.
+	size, below int
 	// line is where it stands in the document, from 1; 0 when unknown.
 	line int
 }
@@ -100,6 +100,13 @@ func (t tree) textSize() int {
 		n += item.textSize()
 	}
 	return n
+}
+
+// add appends an item to what holds it.
+func (t *tree) add(item tree) {
+	t.items = append(t.items, item)
+	t.size += item.size
+	t.below = max(t.below, item.below+1)
 }
 
 // get returns the value of a key.

@@ -100,7 +100,7 @@ func (r *yamlReader) read(n *yaml.Node, depth int) (tree, error) {
 	case yaml.SequenceNode:
 		return r.list(n.Content, depth)
 	case yaml.AliasNode:
-		return r.alias(n)
+		return r.alias(n, depth)
 	default:
 		return scalar(n)
 	}
@@ -113,10 +113,12 @@ func (r *yamlReader) list(values []*yaml.Node, depth int) (tree, error) {
 		if err != nil {
 			return tree{}, err
 		}
-		t.items = append(t.items, item)
-		t.size += item.size
+		t.add(item)
+		if err := r.limit(t); err != nil {
+			return tree{}, err
+		}
 	}
-	return t, r.limit(t)
+	return t, nil
 }
 
 // object reads keys and values, which come in turn.
@@ -136,8 +138,11 @@ func (r *yamlReader) object(content []*yaml.Node, depth int) (tree, error) {
 			merged = append(merged, item)
 			continue
 		}
-		t.keys, t.items = append(t.keys, key.Value), append(t.items, item)
-		t.size += item.size
+		t.keys = append(t.keys, key.Value)
+		t.add(item)
+		if err := r.limit(t); err != nil {
+			return tree{}, err
+		}
 	}
 	if err := r.merge(&t, merged); err != nil {
 		return tree{}, err
@@ -182,17 +187,23 @@ func (t *tree) merge(other tree, has map[string]bool) error {
 	for i, key := range other.keys {
 		if !has[key] {
 			has[key] = true
-			t.keys, t.items = append(t.keys, key), append(t.items, other.items[i])
-			t.size += other.items[i].size
+			t.keys = append(t.keys, key)
+			t.add(other.items[i])
 		}
 	}
 	return nil
 }
 
-func (r *yamlReader) alias(n *yaml.Node) (tree, error) {
+// alias is what its anchor holds. That was read where it stands, which may be
+// less deep: what an alias brings counts from where the alias stands.
+func (r *yamlReader) alias(n *yaml.Node, depth int) (tree, error) {
 	t, ok := r.anchors[n.Value]
-	if !ok {
+	switch {
+	case !ok:
 		return tree{}, at(n, "the alias *%s stands inside of its own anchor", n.Value)
+	case depth+t.below > maxDepth:
+		return tree{}, at(n, "with the alias *%s written out, the document is nested deeper than %d levels; "+
+			"write what it holds with fewer levels", n.Value, maxDepth)
 	}
 	return t, nil
 }
