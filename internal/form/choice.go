@@ -1,6 +1,9 @@
 package form
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // maxOtherChars is the longest text that stands for an option of its own (allow_other).
 const maxOtherChars = 1000
@@ -70,6 +73,13 @@ func (k *selectKind) define(d *definition) {
 func (k *selectKind) hint() any        { return k.choices.hint() }
 func (k *selectKind) schema() fragment { return k.choices.schema() }
 
+func (k *selectKind) different() int {
+	if k.other {
+		return math.MaxInt
+	}
+	return len(k.index)
+}
+
 func (k *selectKind) example(lookup) any {
 	if len(k.values) == 0 {
 		return nil
@@ -113,14 +123,35 @@ func (k *multiSelectKind) check(v *value, c *check) {
 func (k *multiSelectKind) define(d *definition) {
 	d.options("/options", "option", d.field.Options, 1, maxOptions)
 	d.bounds("items", k.rules.MinItems, k.rules.MaxItems)
-	if least := k.rules.MinItems; least != nil && *least > len(k.options) && !k.other {
-		d.fail("/rules/min_items", "%d choices are needed, but there are %d options", *least, len(k.options))
+	least := limit(k.rules.MinItems, 0)
+	switch together := k.together(); {
+	case k.other:
+	case least > len(k.options):
+		d.fail("/rules/min_items", "%d choices are needed, but there are %d options", least, len(k.options))
+	case least > 1 && least > together:
+		d.fail("/rules/min_items", "%d choices are needed, but only %d of the %d options can be chosen together, since the others "+
+			"are exclusive; lower min_items, or take options out of exclusive", least, together, len(k.options))
 	}
 	for _, alone := range k.rules.Exclusive {
 		if !k.index[alone] {
 			d.fail("/rules/exclusive", "%s is not an option", quote(alone))
 		}
 	}
+}
+
+// together is how many options are not exclusive.
+func (k *multiSelectKind) together() int {
+	alone := make(map[string]bool, len(k.rules.Exclusive))
+	for _, v := range k.rules.Exclusive {
+		alone[v] = true
+	}
+	n := 0
+	for v := range k.index {
+		if !alone[v] {
+			n++
+		}
+	}
+	return n
 }
 
 func (k *multiSelectKind) hint() any { return k.choices.hint() }
@@ -154,6 +185,13 @@ func (k boolKind) check(v *value, c *check) {
 }
 
 func (boolKind) define(*definition) {}
+
+func (k boolKind) different() int {
+	if k.mustBeTrue {
+		return 1
+	}
+	return 2
+}
 
 func (k boolKind) hint() any {
 	if k.mustBeTrue {

@@ -107,9 +107,7 @@ func (d *definition) shared() {
 			d.fail("/visible_when"+p.Path, "%s", p.Message)
 		}
 	}
-	if other := f.Rules.EqualsField; other != "" {
-		d.refer("/rules/equals_field", other)
-	}
+	d.equalsField()
 }
 
 func orNone(choices []string) string {

@@ -85,6 +85,25 @@ func (k listKind) define(d *definition) {
 	inner := *d
 	inner.field = &item
 	k.item.define(&inner)
+	k.enough(d)
+}
+
+// finite is a kind that may have only so many different values.
+type finite interface {
+	// different is how many there are: math.MaxInt when they are not counted.
+	different() int
+}
+
+// enough asks that there are as many values as a list of different ones needs.
+func (k listKind) enough(d *definition) {
+	of, ok := k.item.(finite)
+	if !ok || !k.rules.Unique {
+		return
+	}
+	if n := of.different(); limit(k.rules.MinItems, 0) > n {
+		d.fail("/rules/min_items", "%d different items are needed, and an item can only be one of %s; lower min_items, or leave unique out",
+			*k.rules.MinItems, plural(n, "value", "values"))
+	}
 }
 
 func names(types []Type) []string {

@@ -100,6 +100,14 @@ func (k ratingKind) define(d *definition) {
 	}
 }
 
+func (k ratingKind) different() int {
+	steps := k.scale.Max - k.scale.Min
+	if k.scale.Half {
+		steps *= 2
+	}
+	return max(0, steps+1)
+}
+
 func (k ratingKind) hint() any {
 	if k.scale.Half {
 		return fmt.Sprintf("number %d..%d, step 0.5", k.scale.Min, k.scale.Max)
