@@ -82,6 +82,7 @@ type work interface {
 
 type pipelines interface {
 	Version(ctx context.Context, versionID int64) (*pipeline.Pipeline, error)
+	PublishedTypes(ctx context.Context, p store.PipelineRow, next pipeline.Definition) (map[string]form.Type, error)
 	PipelineDraft(ctx context.Context, orgID, pipelineID int64) (store.PipelineDraft, error)
 	CreatePipeline(ctx context.Context, m store.Member, def pipeline.Definition, raw json.RawMessage) (store.PipelineRow, error)
 	SavePipelineDraft(ctx context.Context, m store.Member, pipelineID int64, save store.DraftSave) (store.PipelineRow, error)

@@ -218,13 +218,11 @@ func (a *api) check(ctx context.Context, p store.PipelineRow, definition json.Ra
 		return out, nil //nolint:nilerr // the problem is the answer
 	}
 	problems := pipeline.Validate(def, a.Publish)
-	if p.VersionID != nil {
-		live, err := a.Store.Version(ctx, *p.VersionID)
-		if err != nil {
-			return nil, err
-		}
-		problems = append(problems, pipeline.Incompatible(live.Definition, def)...)
+	published, err := a.Store.PublishedTypes(ctx, p, def)
+	if err != nil {
+		return nil, err
 	}
+	problems = append(problems, pipeline.Incompatible(published, def)...)
 	for _, problem := range problems[:min(len(problems), edge.MaxProblems)] {
 		out.Body.Problems = append(out.Body.Problems, DefinitionProblem(problem))
 	}

@@ -15,9 +15,9 @@ func TestAFieldNameKeepsItsType(t *testing.T) {
 		return pipeline.Definition{Nodes: []pipeline.Node{{Key: "start"}, {Key: "solve", Fields: fields}}}
 	}
 	live := with(form.Field{Name: "a", Type: form.Integer}, form.Field{Name: "b", Type: form.ShortText})
-	require.Empty(t, pipeline.Incompatible(live, live))
-	require.Empty(t, pipeline.Incompatible(live, with(form.Field{Name: "c", Type: form.Integer})), "fields may come and go")
-	got := pipeline.Incompatible(live, with(form.Field{Name: "b", Type: form.ShortText}, form.Field{Name: "a", Type: form.ShortText}))
+	require.Empty(t, pipeline.Incompatible(pipeline.FieldTypes(live), live))
+	require.Empty(t, pipeline.Incompatible(pipeline.FieldTypes(live), with(form.Field{Name: "c", Type: form.Integer})), "fields may come and go")
+	got := pipeline.Incompatible(pipeline.FieldTypes(live), with(form.Field{Name: "b", Type: form.ShortText}, form.Field{Name: "a", Type: form.ShortText}))
 	require.Len(t, got, 1)
 	require.Equal(t, "nodes[1].fields[1].type", got[0].Path)
 	require.Equal(t, "a", got[0].Field)

@@ -92,7 +92,11 @@ func publish(
 	}
 	problems := pipeline.Validate(def, opts)
 	if p.VersionID != nil && !live {
-		published, err := publishedDefinition(ctx, tx, p)
+		before, err := publishedDefinition(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		published, err := publishedTypes(ctx, tx, p, before, def)
 		if err != nil {
 			return err
 		}
