@@ -19,7 +19,10 @@ type check struct {
 type report struct {
 	field    string
 	find     lookup
+	budget   *budget
 	problems []Problem
+	// unmatched is set once a text was not matched because the budget is spent. That is told once for a field.
+	unmatched bool
 }
 
 // fail reports a problem here.

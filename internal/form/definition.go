@@ -50,6 +50,7 @@ type definition struct {
 	form   *Form
 	index  int // of the field in the form
 	before func(name string) (Field, bool)
+	budget *budget
 	out    *[]Problem
 }
 
@@ -66,9 +67,10 @@ func (f *Form) Problems(upstream []Field) []Problem {
 		known[upstream[i].Name] = upstream[i]
 	}
 	before := func(name string) (Field, bool) { field, ok := known[name]; return field, ok }
+	b := newBudget()
 	for i := range f.fields[:min(len(f.fields), MaxFields)] {
 		field := &f.fields[i]
-		d := &definition{field: field, name: field.Name, form: f, index: i, before: before, out: &out}
+		d := &definition{field: field, name: field.Name, form: f, index: i, before: before, budget: b, out: &out}
 		d.shared()
 		d.content()
 		if f.index[field.Name] != i {
@@ -170,7 +172,7 @@ func (d *definition) value() {
 		return
 	}
 	unknown := func(string) (value, bool) { return value{}, false }
-	for _, p := range d.form.validate(d.index, &a, unknown) {
+	for _, p := range d.form.validate(d.index, &a, unknown, d.budget) {
 		d.fail("/value"+p.Path, "%s", p.Message)
 	}
 }

@@ -24,8 +24,8 @@ const (
 type pattern struct {
 	source string
 	re     *regexp.Regexp
-	// maxBytes is the longest text that is matched.
-	maxBytes int
+	// size is how many instructions it has, and maxBytes the longest text that is matched.
+	size, maxBytes int
 }
 
 // compilePattern returns nil and no error for an empty source: no pattern.
@@ -56,7 +56,8 @@ func compilePattern(source string) (*pattern, error) {
 	if err != nil {
 		return nil, errors.New("is not a valid RE2 pattern when anchored at both ends")
 	}
-	return &pattern{source: source, re: re, maxBytes: maxMatchSteps / max(1, len(program.Inst))}, nil
+	size := max(1, len(program.Inst))
+	return &pattern{source: source, re: re, size: size, maxBytes: maxMatchSteps / size}, nil
 }
 
 var errProgram = fmt.Errorf("is too large: its repetitions unfold to more than %d steps", maxProgram)

@@ -19,7 +19,7 @@ func (f *Form) CheckSeed(values Values) []Problem {
 		}
 		return value{}, false
 	}
-	found := 0
+	found, b := 0, newBudget()
 	f.each(Seeded, func(i int, field *Field) {
 		raw, sent := values[field.Name]
 		if sent {
@@ -31,7 +31,7 @@ func (f *Form) CheckSeed(values Values) []Problem {
 		}
 		switch {
 		case a.fault != "" || !f.unanswered(i, &a.value):
-			problems = append(problems, f.validate(i, &a, find)...)
+			problems = append(problems, f.validate(i, &a, find, b)...)
 		case field.Required:
 			problems = append(problems, required(field, sent, &a.value))
 		}

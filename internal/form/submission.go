@@ -32,6 +32,7 @@ func (f *Form) CheckSubmission(submitted, context Values) (kept Values, problems
 	})
 	shown := f.visible(env)
 	kept = Values{}
+	b := newBudget()
 	f.each(Contributor, func(i int, field *Field) {
 		if !shown[field.Name] {
 			return
@@ -42,7 +43,7 @@ func (f *Form) CheckSubmission(submitted, context Values) (kept Values, problems
 		}
 		switch {
 		case a.fault != "" || !f.unanswered(i, &a.value):
-			problems = append(problems, f.validate(i, a, env.settled)...)
+			problems = append(problems, f.validate(i, a, env.settled, b)...)
 			kept[field.Name] = stored(field.Type, submitted[field.Name], &a.value)
 		case field.Required && !f.pointless(i, env.settled):
 			problems = append(problems, required(field, sent, &a.value))

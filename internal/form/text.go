@@ -45,8 +45,8 @@ func (k textKind) check(v *value, c *check) {
 	if r.MinLines != nil || r.MaxLines != nil {
 		c.count(lines(s), r.MinLines, r.MaxLines, "line", "lines")
 	}
-	if k.pattern != nil && !k.pattern.matches(s) {
-		k.mismatch(s, c)
+	if k.pattern != nil {
+		k.match(s, c)
 	}
 	if r.Parse && k.language == "json" {
 		if _, err := scan([]byte(s)); err != nil {
@@ -55,10 +55,17 @@ func (k textKind) check(v *value, c *check) {
 	}
 }
 
-func (k textKind) mismatch(s string, c *check) {
+func (k textKind) match(s string, c *check) {
 	switch {
 	case len(s) > k.pattern.maxBytes:
 		c.fail("is too long to be matched against the pattern: %d bytes, at most %d allowed", len(s), k.pattern.maxBytes)
+	case !c.budget.spend(len(s) * k.pattern.size):
+		if !c.unmatched {
+			c.unmatched = true
+			c.fail("cannot be matched against the pattern: all texts that patterns look at are too long together; " +
+				"give fewer or shorter ones, or have the pattern made simpler")
+		}
+	case k.pattern.matches(s):
 	case k.rules.PatternMessage != "":
 		c.fail("%s, got %s", k.rules.PatternMessage, quote(s))
 	default:

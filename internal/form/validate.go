@@ -42,9 +42,9 @@ func (f *Form) unanswered(i int, v *value) bool {
 }
 
 // validate reports what is wrong with one answered value.
-func (f *Form) validate(i int, a *answer, find lookup) []Problem {
+func (f *Form) validate(i int, a *answer, find lookup, b *budget) []Problem {
 	field := &f.fields[i]
-	at := check{report: &report{field: field.Name, find: find}}
+	at := check{report: &report{field: field.Name, find: find, budget: b}}
 	if a.fault != "" {
 		at.fail("%s", a.fault)
 		return at.problems
@@ -85,5 +85,5 @@ func (f *Form) CheckValue(name string, raw json.RawMessage, context Values) []Pr
 		}
 		return nil
 	}
-	return f.validate(i, &a, env.find)
+	return f.validate(i, &a, env.find, newBudget())
 }
