@@ -88,8 +88,17 @@ func BenchmarkConditionEval(b *testing.B) {
 		b.Fatal(err)
 	}
 	values := form.Values{"sure": json.RawMessage(`false`), "id": json.RawMessage(`"gsm-17"`)}
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Eval(values)
-	}
+	b.Run("as it is", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			c.Eval(values)
+		}
+	})
+	b.Run("compiled", func(b *testing.B) {
+		compiled := c.Compile()
+		b.ReportAllocs()
+		for b.Loop() {
+			compiled.Eval(values)
+		}
+	})
 }

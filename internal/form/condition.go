@@ -57,10 +57,17 @@ const (
 // Eval decides the condition over the values. It is total: it never panics, whatever the condition and the values
 // hold. A condition with several of all, any, not and field needs each of them; one with none of them holds; an
 // unknown op, a broken pattern and a value that is not JSON make a leaf false.
-func (c Condition) Eval(v Values) bool {
-	t := compileCondition(&c, 1)
-	return t.eval(newEnv(v).field)
-}
+func (c Condition) Eval(v Values) bool { return c.Compile().Eval(v) }
+
+// Compile makes the condition ready for being decided many times. The condition must not be changed afterwards.
+func (c Condition) Compile() *CompiledCondition { return &CompiledCondition{compileCondition(&c, 1)} }
+
+// CompiledCondition is a condition whose values are parsed and whose patterns are compiled. It is immutable and safe for
+// concurrent use.
+type CompiledCondition struct{ test test }
+
+// Eval decides as Condition.Eval does.
+func (c *CompiledCondition) Eval(v Values) bool { return c.test.eval(newEnv(v).field) }
 
 // Fields returns the names of the fields that the condition looks at, each once, in order of appearance.
 func (c Condition) Fields() []string {

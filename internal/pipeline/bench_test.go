@@ -95,3 +95,28 @@ func BenchmarkValidate(b *testing.B) {
 		pipeline.Validate(d, pipeline.Options{})
 	}
 }
+
+// branching is a pipeline whose start has two edges with conditions.
+func branching() *pipeline.Pipeline {
+	d := sound()
+	d.Edges = nil
+	for _, n := range d.Nodes[1:3] {
+		d.Edges = append(d.Edges, pipeline.Edge{From: "start", To: n.Key, When: &form.Condition{All: []form.Condition{
+			{Field: "question", Op: form.OpMatches, Value: json.RawMessage(`"(?i)what is [0-9]{1,3} times [0-9]{1,3}\\?"`)},
+			{Not: &form.Condition{Field: "level", Op: form.OpIn, Value: json.RawMessage(`["easy","medium","hard"]`)}},
+		}}})
+	}
+	return pipeline.Compile(d)
+}
+
+// BenchmarkSkipped is what each task of a batch costs where edges have conditions.
+func BenchmarkSkipped(b *testing.B) {
+	p := branching()
+	values := form.Values{"question": json.RawMessage(`"What is 6 times 7?"`), "level": json.RawMessage(`"none"`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if skipped := p.Skipped("start", values); skipped != nil {
+			b.Fatal(skipped)
+		}
+	}
+}

@@ -133,7 +133,7 @@ func topological(d Definition) []int {
 }
 
 // Pipeline is a published version made ready for use: its definition, graph
-// and compiled forms. It is immutable and safe for concurrent use.
+// and compiled forms and conditions. It is immutable and safe for concurrent use.
 type Pipeline struct {
 	Definition Definition
 	Graph      Graph
@@ -143,14 +143,21 @@ type Pipeline struct {
 
 	nodes map[string]Node
 	forms map[string]*form.Form
-	when  map[string][]Edge
+	// when are the edges with conditions, by the node that they come from.
+	when map[string][]conditional
+}
+
+// conditional is an edge that is taken when its condition holds.
+type conditional struct {
+	to   string
+	when *form.CompiledCondition
 }
 
 // Compile makes a valid definition ready for use.
 func Compile(d Definition) *Pipeline {
 	p := &Pipeline{
 		Definition: d, Graph: NewGraph(d),
-		nodes: make(map[string]Node), forms: make(map[string]*form.Form), when: make(map[string][]Edge),
+		nodes: make(map[string]Node), forms: make(map[string]*form.Form), when: make(map[string][]conditional),
 	}
 	var all []form.Field
 	for _, n := range d.Nodes {
@@ -162,7 +169,7 @@ func Compile(d Definition) *Pipeline {
 	}
 	for _, e := range d.Edges {
 		if e.When != nil {
-			p.when[e.From] = append(p.when[e.From], e)
+			p.when[e.From] = append(p.when[e.From], conditional{e.To, e.When.Compile()})
 		}
 	}
 	p.Seed = form.New(all)
@@ -195,8 +202,8 @@ func (p *Pipeline) Statics() form.Values {
 func (p *Pipeline) Skipped(key string, values form.Values) []string {
 	var out []string
 	for _, e := range p.when[key] {
-		if !e.When.Eval(values) {
-			out = append(out, e.To)
+		if !e.when.Eval(values) {
+			out = append(out, e.to)
 		}
 	}
 	return out

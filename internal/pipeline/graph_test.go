@@ -127,3 +127,13 @@ func TestCompile(t *testing.T) {
 	require.Equal(t, []string{"extra"}, p.Skipped("solve", form.Values{"wants_extra": json.RawMessage(`false`)}))
 	require.Equal(t, []string{"extra"}, p.Skipped("solve", nil))
 }
+
+// Not parallel: nothing else may allocate meanwhile.
+func TestConditionsAreCompiledWithThePipeline(t *testing.T) {
+	p := branching()
+	values := form.Values{"question": json.RawMessage(`"What is 6 times 7?"`)}
+	require.Nil(t, p.Skipped("start", values))
+	require.Len(t, p.Skipped("start", nil), 2)
+	allocated := testing.AllocsPerRun(10, func() { p.Skipped("start", values) })
+	require.Less(t, allocated, 20.0, "a pattern alone takes some hundred")
+}

@@ -9,7 +9,7 @@ import (
 
 // edges checks where edges lead and what their conditions look at.
 func (v *validation) edges() {
-	first := map[[2]string]int{}
+	first, known := map[[2]string]int{}, map[string]func(string) (form.Field, bool){}
 	for i, e := range v.d.Edges {
 		from, okFrom := v.shape.at[e.From]
 		to, okTo := v.shape.at[e.To]
@@ -33,7 +33,10 @@ func (v *validation) edges() {
 			first[[2]string{e.From, e.To}] = i
 		}
 		if e.When != nil {
-			for _, p := range e.When.Problems(v.knownAt(from, okFrom)) {
+			if known[e.From] == nil { // many edges come from one node
+				known[e.From] = v.knownAt(from, okFrom)
+			}
+			for _, p := range e.When.Problems(known[e.From]) {
 				if okFrom && v.d.Nodes[from].Kind == KindStart && strings.HasSuffix(p.Path, "/field") {
 					p.Message += "; out of start, those that are seeded or static"
 				}
