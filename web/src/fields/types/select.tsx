@@ -8,6 +8,7 @@ import { itemsOf } from '../engine/value';
 import type { DisplayProps, InputProps } from '../props';
 import { ChoiceBar, Swatch, WithKey } from './ChoiceBar';
 import { optionKeys, useFieldKeys } from './keys';
+import { OtherAnswers } from './OtherAnswers';
 import { asText } from './text';
 
 /** The words on an option, with what explains it and the key that picks it. */
@@ -156,10 +157,12 @@ export function MultiSelectInput(p: InputProps) {
   const printed = (i: number) => (p.keys ? keys[i] : undefined);
   const strange = chosen.filter((c) => !known(options, c));
   const otherText = p.field.allow_other && (
-    <OtherList
-      texts={strange}
+    <OtherAnswers
+      chosen={chosen}
+      isOption={(v) => known(options, v)}
+      exclusive={exclusive}
       disabled={p.disabled}
-      onChange={(texts) => set([...chosen.filter((c) => known(options, c) && !exclusive.includes(c)), ...texts])}
+      onChange={set}
     />
   );
   if (dropdown) {
@@ -223,44 +226,6 @@ export function MultiSelectInput(p: InputProps) {
         />
       ))}
       {otherText}
-    </Stack>
-  );
-}
-
-/** Answers beside the options, one a line. */
-function OtherList(p: { texts: string[]; onChange: (texts: string[]) => void; disabled?: boolean }) {
-  const [draft, setDraft] = useState('');
-  const add = () => {
-    const text = draft.trim();
-    if (text && !p.texts.includes(text)) p.onChange([...p.texts, text]);
-    setDraft('');
-  };
-  return (
-    <Stack gap={6}>
-      {p.texts.map((text) => (
-        <Checkbox
-          key={text}
-          checked
-          onChange={() => p.onChange(p.texts.filter((t) => t !== text))}
-          label={text}
-          disabled={p.disabled}
-        />
-      ))}
-      <TextInput
-        aria-label="Another answer"
-        placeholder="Another answer, Enter to add it"
-        size="xs"
-        maw={320}
-        value={draft}
-        onChange={(e) => setDraft(e.currentTarget.value)}
-        onBlur={add}
-        onKeyDown={(e) => {
-          if (e.key !== 'Enter' || e.ctrlKey || e.metaKey || e.nativeEvent.isComposing) return;
-          e.preventDefault();
-          add();
-        }}
-        disabled={p.disabled}
-      />
     </Stack>
   );
 }
