@@ -71,3 +71,12 @@ test('another answer takes the place of an option that stands alone', async () =
   });
   expect(values).toEqual({ colours: ['green'] });
 });
+
+test('another answer of a single choice may begin as an option does', async () => {
+  const colour = { ...colours, name: 'colour', type: 'select', rules: {} };
+  const values = await handedIn(colour, async (person) => {
+    await person.click(await screen.findByRole('button', { name: /Another answer/ }));
+    await person.type(await line(), 'reddish');
+  });
+  expect(values).toEqual({ colour: 'reddish' });
+});

@@ -114,8 +114,9 @@ export function SelectInput(p: InputProps) {
   );
 }
 
-/** A text that stands for an option of its own. */
+/** A text that stands for an option of its own. It stays in its line while it says what an option does: more may come. */
 function OtherText(p: InputProps & { text: string; open: boolean; setOpen: (open: boolean) => void }) {
+  const [typed, setTyped] = useState('');
   if (!p.open) {
     return (
       <Button variant="subtle" size="compact-sm" w="fit-content" onClick={() => p.setOpen(true)} disabled={p.disabled}>
@@ -126,8 +127,11 @@ function OtherText(p: InputProps & { text: string; open: boolean; setOpen: (open
   return (
     <TextInput
       label="Another answer"
-      value={p.text}
-      onChange={(e) => p.onChange(e.currentTarget.value || undefined)}
+      value={typed === p.value ? typed : p.text}
+      onChange={(e) => {
+        setTyped(e.currentTarget.value);
+        p.onChange(e.currentTarget.value || undefined);
+      }}
       disabled={p.disabled}
       autoFocus={p.text === ''}
     />
