@@ -1,4 +1,4 @@
-// What jsdom lacks and Mantine asks for.
+// What jsdom lacks and Mantine or the app asks for.
 if (typeof window !== 'undefined') {
   window.matchMedia ??= (query: string) =>
     ({
@@ -9,6 +9,8 @@ if (typeof window !== 'undefined') {
       addListener() {},
       removeListener() {},
     }) as unknown as MediaQueryList;
+  Element.prototype.scrollIntoView ??= () => {};
+  if (!document.fonts) Object.defineProperty(document, 'fonts', { value: new EventTarget() });
   window.ResizeObserver ??= class {
     observe() {}
     unobserve() {}

@@ -1,6 +1,7 @@
-import { cleanup, screen, waitFor } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { ReviewRequest, Work } from '@/api';
 import { consoleAPI, Refused, sampleReview, showClaim } from '@/testing/claimPage';
 import './ReviewWork'; // the page fetches it when it is needed: here it is there
 
@@ -44,4 +45,59 @@ test('a verdict that was given and whose answer got lost is sent again as it was
   void queries.refetchQueries({ queryKey: ['getClaim', 'c1'] });
   await waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/3/work'));
   expect(sent).toEqual([{ verdict: 'approve' }, { verdict: 'approve' }]);
+});
+
+/** A review whose verdicts the server takes down, and answers as the test says. */
+function reviewing(work: Work, answer: (verdict: ReviewRequest) => void) {
+  const sent: ReviewRequest[] = [];
+  consoleAPI({
+    'GET /claims/c1': () => work,
+    'PUT /claims/c1/draft': (body) => ({ revision: (body as { revision: number }).revision + 1 }),
+    'POST /claims/c1/review': (body) => {
+      sent.push(body as ReviewRequest);
+      answer(body as ReviewRequest);
+      return { claim_id: 'c1', task_id: 12, node: 'check', undo_until: null, next: null };
+    },
+  });
+  showClaim();
+  return sent;
+}
+
+test('a correction that was emptied keeps nothing from being accepted when another one hides it', async () => {
+  const kind = { name: 'kind', title: 'Kind', type: 'short_text', input: 'contributor' };
+  const answer = {
+    ...kind,
+    name: 'answer',
+    title: 'Answer',
+    visible_when: { field: 'kind', op: 'eq', value: 'sum' },
+  };
+  const [reviewed] = sampleReview().reviewed;
+  const both = { ...reviewed, fields: ['kind', 'answer'], values: { kind: 'sum', answer: '41' } };
+  const sent = reviewing(sampleReview({ fields: [kind, answer], reviewed: [both] } as never), () => {});
+  for (const fix of await screen.findAllByText('Fix it here')) await userEvent.click(fix);
+  await userEvent.clear(screen.getByLabelText(/Your correction of Answer/));
+  await userEvent.type(screen.getByLabelText(/Your correction of Kind/), 's');
+  expect(screen.queryByLabelText(/Your correction of Answer/)).toBeNull();
+  await userEvent.click(screen.getByText(/^Fix and accept/));
+  await waitFor(() => expect(sent).toEqual([{ verdict: 'approve', values: { answer: '', kind: 'sums' } }]));
+});
+
+test('what the server refused stands until it is mended, and no longer', async () => {
+  const sent = reviewing(sampleReview(), (verdict) => {
+    if (verdict.values?.answer === '412') throw new Refused(422, 'no', [{ field: 'answer', message: 'is too much' }]);
+  });
+  await userEvent.click(await screen.findByText('Fix it here'));
+  const correction = screen.getByLabelText(/Your correction/);
+  await userEvent.type(correction, '2');
+  await userEvent.click(screen.getByText(/^Fix and accept/));
+  await screen.findByText('Is too much.');
+  await userEvent.click(screen.getByText(/^Reject/));
+  const dialog = await screen.findByRole('dialog');
+  expect(within(dialog).queryByRole('alert')).toBeNull();
+  await userEvent.click(within(dialog).getByText('Back'));
+  await userEvent.type(correction, '{Backspace}3');
+  expect(screen.queryByText('Is too much.')).toBeNull();
+  expect(screen.queryByRole('alert')).toBeNull();
+  await userEvent.click(screen.getByText(/^Fix and accept/));
+  await waitFor(() => expect(sent.map((v) => v.values)).toEqual([{ answer: '412' }, { answer: '413' }]));
 });

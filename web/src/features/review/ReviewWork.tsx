@@ -1,7 +1,7 @@
 import { SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { asAPIError, body, type ReviewRequest, reviewClaim, type Work } from '@/api';
+import { type APIError, asAPIError, body, type ReviewRequest, reviewClaim, type Work } from '@/api';
 import { useMe } from '@/features/session/me';
 import { ConflictNote, DoneElsewhereNote, LostNote, OtherTabNote } from '@/features/work/DraftNotes';
 import { DraftChip } from '@/features/work/draft/DraftChip';
@@ -20,11 +20,12 @@ import { FormAroundProvider } from '@/fields/FormContext';
 import { FormView, useForm } from '@/fields/FormView';
 import type { Field as FormField } from '@/fields/rules';
 import { ErrorNote } from '@/ui/ErrorNote';
+import { sameValue } from '@/ui/textDiff';
 import { anything, emptied, fixes, request, type Verdict } from './notes';
 import { ReviewBar } from './ReviewBar';
 import { ReviewField } from './ReviewField';
 import classes from './ReviewWork.module.css';
-import { useFixProblems } from './useFixProblems';
+import { refusedFixes, useFixProblems } from './useFixProblems';
 import { useNotes } from './useNotes';
 import { useBackToQueue, useReleaseReview } from './useReleaseReview';
 import { useReviewKeys } from './useReviewKeys';
@@ -64,7 +65,10 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
     },
     onError: (err) => {
       tellFailed(work, err);
-      if (asAPIError(err).status === 409) void draft.flush().finally(() => lease.extend().catch(() => {}));
+      const { status, problems } = asAPIError(err);
+      const first = problems.find((p) => p.field && checked.includes(p.field))?.field;
+      if (first) requestAnimationFrame(() => toField(first));
+      if (status === 409) void draft.flush().finally(() => lease.extend().catch(() => {}));
     },
   });
   const release = useReleaseReview(work, draft.giveBack);
@@ -79,13 +83,13 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
     () => ({ ...form.statics, ...work.values, ...submitted, ...draft.values }),
     [form, work.values, submitted, draft.values],
   );
-  const shown = form.visible(context);
+  const shown = useMemo(() => form.visible(context), [form, context]);
   const around = useMemo(() => ({ field: (name: string) => form.fields.find((f) => f.name === name) }), [form]);
   const asked = useMemo(() => fields.filter((f) => !checked.includes(f.name)), [fields, checked]);
   const fixed = fixes(draft.values, work.reviewed);
   const removed = emptied(fixed, work.reviewed);
   const corrected = Object.fromEntries(Object.entries(fixed).filter(([name]) => !removed.includes(name)));
-  const problems = useFixProblems(form, work, draft.values, give.error);
+  const wrong = useFixProblems(form, work, draft.values, shown);
 
   const gone = draft.doneElsewhere || give.isSuccess || release.isSuccess;
   const lost = lease.lost || draft.phase === 'over' || ended !== undefined;
@@ -95,12 +99,18 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   const locked = over || gone || give.isPending || unanswered.open;
   const hand = (verdict: Verdict) =>
     give.mutate({ verdict: request(verdict, notes, draft.values, work.reviewed), next });
-  const refusal = give.error && asAPIError(give.error);
+  const sent = give.variables?.verdict;
+  // What was wrong with a verdict says nothing about another one, as after a mend.
+  const stands = (err: APIError) =>
+    err.status !== 422 || (sent && sameValue(sent, request(sent.verdict, notes, draft.values, work.reviewed)));
+  const said = give.error && asAPIError(give.error);
+  const refusal = said && stands(said) ? said : null;
+  const problems = new Map([...(said ? refusedFixes(said, sent?.values ?? {}, fixed, shown) : []), ...wrong]);
   const blocked = locked || draft.phase === 'conflict';
   const accept = () => {
     if (blocked) return;
-    const first = [...problems.keys()][0];
-    if (first) document.getElementById(`review-${first}`)?.scrollIntoView({ block: 'center' });
+    const [first] = wrong.keys();
+    if (first) toField(first);
     else hand('approve');
   };
   const startFix = (name: string) => {
@@ -252,7 +262,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
             fields={byName}
             dropped={Object.keys(fixed).length}
             busy={give.isPending}
-            error={give.error}
+            error={sent?.verdict === asking ? refusal : null}
             give={() => hand(asking)}
             close={() => setAsking(undefined)}
           />
@@ -267,6 +277,10 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
       </div>
     </FormAroundProvider>
   );
+}
+
+function toField(name: string) {
+  document.getElementById(`review-${name}`)?.scrollIntoView({ block: 'center' });
 }
 
 /** What the last rejection said about the work as a whole. */
