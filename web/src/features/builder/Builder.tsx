@@ -22,7 +22,7 @@ import { Checklist } from './publish/Checklist';
 import { PublishDialog } from './publish/PublishDialog';
 import { type Draft, infoQuery } from './queries';
 import { BuilderProvider, type Builder as BuilderValue } from './state/context';
-import type { Saved } from './state/draft';
+import type { DraftState } from './state/draft';
 import { useDraft } from './state/useDraft';
 import { Toolbar } from './Toolbar';
 import { useCheck } from './useCheck';
@@ -34,7 +34,7 @@ const Preview = lazy(chunk(() => import('./Preview')));
 interface Props {
   polled: Draft;
   /** What the draft starts from, and what is shown first: unsaved work of this browser, when there is some. */
-  first: Saved;
+  first: DraftState;
   doc: Doc;
 }
 

@@ -6,14 +6,13 @@ import { useState } from 'react';
 import { PipelineFrame } from '@/features/pipelines/PipelineFrame';
 import { useMe } from '@/features/session/me';
 import { ago } from '@/lib/time';
-import { normalize } from '@/pipeline/normalize';
 import { AdminsOnly } from '@/ui/AdminsOnly';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { notify } from '@/ui/notify';
 import { Builder } from './Builder';
 import { type Draft, draftQuery, savedOf } from './queries';
-import { same } from './state/draft';
 import { recall } from './state/mirror';
+import { startOf } from './state/start';
 
 export default function BuilderPage() {
   const { pipelineId } = useParams({ from: '/shell/pipelines/$pipelineId/build' });
@@ -40,20 +39,18 @@ export default function BuilderPage() {
 function Opened({ polled }: { polled: Draft }) {
   const { me } = useMe();
   const [from] = useState(() => {
-    const saved = savedOf(polled);
-    const kept = recall(me.id, polled.id);
-    if (!kept || kept.revision > saved.revision) return { first: saved, doc: saved.doc };
-    const doc = { definition: normalize(kept.doc.definition), layout: kept.doc.layout ?? {} };
-    if (same(doc, saved.doc)) return { first: saved, doc: saved.doc };
-    queueMicrotask(() =>
-      notify.done(`Changes that were not saved came back: ${ago(new Date(kept.at).toISOString(), Date.now())}.`),
-    );
-    // With an older revision, the draft that was just read counts as somebody else's save.
-    return { first: { ...saved, revision: kept.revision }, doc };
+    const start = startOf(recall(me.id, polled.id), savedOf(polled));
+    const { keptAt } = start;
+    if (keptAt !== null) {
+      queueMicrotask(() =>
+        notify.done(`Changes that were not saved came back: ${ago(new Date(keptAt).toISOString(), Date.now())}.`),
+      );
+    }
+    return start;
   });
   return (
     <ReactFlowProvider>
-      <Builder polled={polled} first={from.first} doc={from.doc} />
+      <Builder polled={polled} first={from.draft} doc={from.doc} />
     </ReactFlowProvider>
   );
 }

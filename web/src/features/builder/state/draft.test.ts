@@ -60,6 +60,19 @@ describe('the state of a draft', () => {
     expect([chipOf(offline, mine), offline.refused]).toEqual(['offline', null]);
   });
 
+  it('knows a save of its own that was not answered', () => {
+    const lost = run(
+      opened(saved(1)),
+      { type: 'sent' },
+      { type: 'failed', error: 'x', doc: doc('mine'), offline: true },
+      { type: 'seen', saved: saved(1) },
+    );
+    expect(run(lost, { type: 'seen', saved: saved(2, 'mine') })).toEqual(opened(saved(2, 'mine')));
+    expect(chipOf(run(lost, { type: 'seen', saved: saved(2, 'other') }), doc('mine'))).toBe('conflict');
+    const done = run(lost, { type: 'sent' }, { type: 'saved', saved: saved(2) });
+    expect(run(done, { type: 'seen', saved: saved(3, 'mine') }).theirs?.revision).toBe(3);
+  });
+
   it('counts a first layout as nothing to save', () => {
     const s = run(opened(saved(1)), { type: 'placed', layout: { start: [1, 1] } });
     expect(chipOf(s, { ...doc('r1'), layout: { start: [1, 1] } })).toBe('saved');

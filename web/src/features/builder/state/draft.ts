@@ -1,6 +1,7 @@
 import type { Layout } from '@/pipeline/definition';
 import { equal } from '@/pipeline/diff';
 import type { Doc } from '@/pipeline/history';
+import { normalize } from '@/pipeline/normalize';
 
 /** A draft as the server has it. */
 export interface Saved {
@@ -22,21 +23,26 @@ export interface DraftState {
   error: unknown;
   /** What the server refused: it is not sent again before it was edited. */
   refused: Doc | null;
+  /** Sent without an answer, since `base`: the server may have one of these, and then it is nobody else's. */
+  unanswered: readonly Doc[];
 }
 
 export type DraftEvent =
   | { type: 'sent' }
   | { type: 'saved'; saved: Saved }
-  | { type: 'failed'; error: unknown; doc: Doc; offline: boolean }
+  /** Without a document, the server was only asked what it has. */
+  | { type: 'failed'; error: unknown; doc: Doc | null; offline: boolean }
   /** The server's draft, by polling or after a refusal. */
   | { type: 'seen'; saved: Saved }
+  /** The server's draft, asked for before the next save. */
+  | { type: 'asked'; saved: Saved }
   /** The nodes were laid out for the first time here: nothing that anybody did. */
   | { type: 'placed'; layout: Layout }
   | { type: 'took' }
   | { type: 'kept' };
 
 export function opened(saved: Saved): DraftState {
-  return { base: saved, theirs: null, phase: 'idle', error: null, refused: null };
+  return { base: saved, theirs: null, phase: 'idle', error: null, refused: null, unanswered: [] };
 }
 
 export function step(s: DraftState, e: DraftEvent): DraftState {
@@ -51,13 +57,25 @@ export function step(s: DraftState, e: DraftEvent): DraftState {
         phase: 'idle',
         error: null,
         refused: null,
+        unanswered: [],
       };
     case 'failed':
-      return { ...s, phase: e.offline ? 'offline' : 'refused', error: e.error, refused: e.offline ? null : e.doc };
+      return {
+        ...s,
+        phase: e.offline ? 'offline' : 'refused',
+        error: e.error,
+        refused: e.offline ? null : e.doc,
+        unanswered: e.offline && e.doc ? [...s.unanswered, e.doc] : s.unanswered,
+      };
+    case 'asked':
+      return step({ ...s, phase: 'idle' }, { type: 'seen', saved: e.saved });
     case 'seen': {
       // While a save is under way the newer revision may be our own.
       if (s.phase === 'saving' || e.saved.revision <= s.base.revision) return s;
       if (s.theirs && s.theirs.revision >= e.saved.revision) return s;
+      if (s.unanswered.some((d) => same({ ...d, definition: normalize(d.definition) }, e.saved.doc))) {
+        return opened(e.saved);
+      }
       return { ...s, theirs: e.saved, phase: 'idle', error: null, refused: null };
     }
     case 'placed':
@@ -65,7 +83,7 @@ export function step(s: DraftState, e: DraftEvent): DraftState {
     case 'took':
     case 'kept':
       // Either way theirs is now what the next save starts from.
-      return s.theirs ? { base: s.theirs, theirs: null, phase: 'idle', error: null, refused: null } : s;
+      return s.theirs ? opened(s.theirs) : s;
   }
 }
 

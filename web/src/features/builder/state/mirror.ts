@@ -5,6 +5,8 @@ export interface Mirrored {
   /** The revision of the draft that it was made from. */
   revision: number;
   doc: Doc;
+  /** What was sent and not answered: the server may have it. */
+  unanswered?: readonly Doc[];
   /** When it was kept, in milliseconds. */
   at: number;
 }

@@ -5,7 +5,7 @@ import { beforeLeaving } from '@/features/session/unsent';
 import type { Layout } from '@/pipeline/definition';
 import type { Doc } from '@/pipeline/history';
 import { type Draft, savedOf } from '../queries';
-import { type Chip, chipOf, opened, type Saved, same, step } from './draft';
+import { type Chip, chipOf, type DraftEvent, type DraftState, type Saved, same, step } from './draft';
 import { drop, keep } from './mirror';
 
 /** Milliseconds without an edit before the draft is saved, and between tries while there is no connection. */
@@ -28,19 +28,42 @@ export interface DraftControl {
 }
 
 /** Saves the document a moment after each edit, one save at a time, and never over what somebody else saved. */
-export function useDraft(id: number, user: number, doc: Doc, first: Saved, polled: Draft | undefined): DraftControl {
-  const [state, dispatch] = useReducer(step, first, opened);
+export function useDraft(
+  id: number,
+  user: number,
+  doc: Doc,
+  first: DraftState,
+  polled: Draft | undefined,
+): DraftControl {
+  const [state, dispatch] = useReducer(step, first);
   const cache = useQueryClient();
   const latest = useRef({ state, doc });
   latest.current = { state, doc };
   const flying = useRef<Promise<boolean> | null>(null);
 
+  /** What follows in the same save goes on from it, before it is drawn. */
+  const tell = useCallback((event: DraftEvent) => {
+    latest.current = { ...latest.current, state: step(latest.current.state, event) };
+    dispatch(event);
+  }, []);
+
   const save = useCallback(async (): Promise<boolean> => {
+    const stored = async () => savedOf(await body(getPipeline({ path: { pipeline_id: id } })));
+    if (latest.current.state.unanswered.length > 0 && !latest.current.state.theirs) {
+      // One of them may be there: the next save has to start from it.
+      tell({ type: 'sent' });
+      try {
+        tell({ type: 'asked', saved: await stored() });
+      } catch (err) {
+        tell({ type: 'failed', error: err, doc: null, offline: asAPIError(err).transient });
+        return false;
+      }
+    }
     const sent = latest.current.doc;
     const { base, theirs } = latest.current.state;
     if (theirs) return false;
     if (same(base.doc, sent)) return true;
-    dispatch({ type: 'sent' });
+    tell({ type: 'sent' });
     try {
       const answer = await body(
         saveDefinition({
@@ -48,27 +71,30 @@ export function useDraft(id: number, user: number, doc: Doc, first: Saved, polle
           body: { definition: sent.definition, layout: sent.layout, revision: base.revision },
         }),
       );
-      const saved = { ...base, revision: answer.revision, doc: sent, by: null, at: answer.updated_at };
-      latest.current = { ...latest.current, state: step(latest.current.state, { type: 'saved', saved }) };
-      dispatch({ type: 'saved', saved });
+      tell({
+        type: 'saved',
+        saved: { ...base, revision: answer.revision, doc: sent, by: null, at: answer.updated_at },
+      });
       void cache.invalidateQueries({ queryKey: ['getPipeline', id] });
       return true;
     } catch (err) {
       const e = asAPIError(err);
-      dispatch({ type: 'failed', error: err, doc: sent, offline: e.transient });
+      tell({ type: 'failed', error: err, doc: sent, offline: e.transient });
       if (e.status !== 409) return false;
       try {
-        const theirs = savedOf(await body(getPipeline({ path: { pipeline_id: id } })));
-        dispatch({ type: 'seen', saved: theirs });
+        tell({ type: 'seen', saved: await stored() });
       } catch {
-        // The refusal is shown; the poll brings their draft later.
+        return false; // the refusal is shown; the poll brings their draft later
       }
-      return false;
+      const { state } = latest.current;
+      // It was refused for a save of ours that came through after all.
+      return !state.theirs && state.base.revision > base.revision && save();
     }
-  }, [id, cache]);
+  }, [id, cache, tell]);
 
   const flush = useCallback(async (): Promise<boolean> => {
-    if (flying.current) await flying.current;
+    // Several may have waited for the same save: the first of them sends, the others wait for that.
+    while (flying.current) await flying.current;
     const now = save();
     flying.current = now;
     const ok = await now;
@@ -85,8 +111,8 @@ export function useDraft(id: number, user: number, doc: Doc, first: Saved, polle
   const dirty = !same(state.base.doc, doc);
   useEffect(() => {
     if (!dirty) drop(user, id);
-    else keep(user, id, { revision: state.base.revision, doc, at: Date.now() });
-  }, [dirty, doc, id, user, state.base.revision]);
+    else keep(user, id, { revision: state.base.revision, doc, unanswered: state.unanswered, at: Date.now() });
+  }, [dirty, doc, id, user, state.base.revision, state.unanswered]);
 
   useEffect(() => {
     if (!dirty || state.theirs || state.phase === 'saving' || state.refused === doc) return;

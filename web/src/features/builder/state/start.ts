@@ -1,0 +1,25 @@
+import type { Doc } from '@/pipeline/history';
+import { normalize } from '@/pipeline/normalize';
+import { type DraftState, opened, type Saved, same } from './draft';
+import type { Mirrored } from './mirror';
+
+export interface Start {
+  draft: DraftState;
+  /** What is shown first. */
+  doc: Doc;
+  /** When what came back was kept, in milliseconds; null when nothing did. */
+  keptAt: number | null;
+}
+
+/**
+ * The builder begins with what this browser kept and the server does not have, else with the server's draft.
+ */
+export function startOf(kept: Mirrored | null, saved: Saved): Start {
+  const server = { draft: opened(saved), doc: saved.doc, keptAt: null };
+  if (!kept || kept.revision > saved.revision) return server;
+  const doc = { definition: normalize(kept.doc.definition), layout: kept.doc.layout ?? {} };
+  if (same(doc, saved.doc)) return server;
+  // Made from an older revision, the draft that was just read counts as somebody else's save.
+  const base = { ...saved, revision: kept.revision };
+  return { draft: { ...opened(base), unanswered: kept.unanswered ?? [] }, doc, keptAt: kept.at };
+}
