@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { ReactFlowProvider } from '@xyflow/react';
-import { useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { PipelineFrame } from '@/features/pipelines/PipelineFrame';
 import { useMe } from '@/features/session/me';
 import { ago } from '@/lib/time';
@@ -22,9 +22,7 @@ export default function BuilderPage() {
   const allowed = !found || isAdminOf(found.project.id);
   const draft = useQuery({ ...draftQuery(id), enabled: allowed });
   if (!allowed) return <AdminsOnly title={found?.name ?? 'Builder'} of={found?.project.name ?? 'the project'} />;
-  // The last answer stays usable while the server is away: the chip says so.
-  if (draft.data) return <Opened key={id} polled={draft.data} />;
-  return (
+  const waiting = (
     <PipelineFrame pipelineId={id} tab="build">
       {draft.isError ? (
         <ErrorNote error={draft.error} retry={() => void draft.refetch()} />
@@ -33,24 +31,33 @@ export default function BuilderPage() {
       )}
     </PipelineFrame>
   );
+  if (!draft.data) return waiting;
+  // The last answer stays usable while the server is away: the chip says so.
+  return <Opened key={id} polled={draft.data} fresh={draft.isFetchedAfterMount && !draft.isError} waiting={waiting} />;
 }
 
-/** Begins with what this browser kept and the server does not have, else with the server's draft. */
-function Opened({ polled }: { polled: Draft }) {
+interface OpenedProps {
+  polled: Draft;
+  /** It was read since the page was opened. */
+  fresh: boolean;
+  waiting: ReactNode;
+}
+
+/** The builder, once it is clear what it begins with. */
+function Opened({ polled, fresh, waiting }: OpenedProps) {
   const { me } = useMe();
-  const [from] = useState(() => {
-    const start = startOf(recall(me.id, polled.id), savedOf(polled));
-    const { keptAt } = start;
-    if (keptAt !== null) {
-      queueMicrotask(() =>
-        notify.done(`Changes that were not saved came back: ${ago(new Date(keptAt).toISOString(), Date.now())}.`),
-      );
-    }
-    return start;
-  });
+  const begin = () => startOf(recall(me.id, polled.id), savedOf(polled), fresh);
+  const [start, setStart] = useState(begin);
+  if (!start && fresh) setStart(begin());
+  const keptAt = start?.keptAt;
+  useEffect(() => {
+    if (keptAt)
+      notify.done(`Changes that were not saved came back: ${ago(new Date(keptAt).toISOString(), Date.now())}.`);
+  }, [keptAt]);
+  if (!start) return waiting;
   return (
     <ReactFlowProvider>
-      <Builder polled={polled} first={from.draft} doc={from.doc} />
+      <Builder polled={polled} first={start.draft} doc={start.doc} />
     </ReactFlowProvider>
   );
 }

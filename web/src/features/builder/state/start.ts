@@ -12,14 +12,19 @@ export interface Start {
 }
 
 /**
- * The builder begins with what this browser kept and the server does not have, else with the server's draft.
+ * The builder begins with what this browser kept and the server does not have, else with the server's draft. Null:
+ * `saved` is an answer from before a save that was kept, and a `fresh` one has to come first; what was kept would be
+ * taken for old, and dropped.
  */
-export function startOf(kept: Mirrored | null, saved: Saved): Start {
+export function startOf(kept: Mirrored | null, saved: Saved, fresh: boolean): Start | null {
   const server = { draft: opened(saved), doc: saved.doc, keptAt: null };
-  if (!kept || kept.revision > saved.revision) return server;
+  if (!kept) return server;
+  const ahead = kept.revision > saved.revision;
+  if (ahead && !fresh) return null;
   const doc = { definition: normalize(kept.doc.definition), layout: kept.doc.layout ?? {} };
   if (same(doc, saved.doc)) return server;
-  // Made from an older revision, the draft that was just read counts as somebody else's save.
-  const base = { ...saved, revision: kept.revision };
+  // Made from an older revision, the draft that was just read counts as somebody else's save. So it does when the
+  // server went back, as to a backup: a person decides.
+  const base = { ...saved, revision: ahead ? saved.revision - 1 : kept.revision };
   return { draft: { ...opened(base), unanswered: kept.unanswered ?? [] }, doc, keptAt: kept.at };
 }

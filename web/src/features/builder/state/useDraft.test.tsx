@@ -154,7 +154,8 @@ test('a lost answer is remembered across a reload', async () => {
   before.rerender(doc('b'));
   before.unmount();
   const saved = { revision: 2, doc: doc('a'), by: 'Ada', at: null };
-  const again = startOf(recall(user, 3), saved);
+  const again = startOf(recall(user, 3), saved, true);
+  if (!again) throw new Error('it waits');
   const after = start(again.doc, again.draft);
   expect(after.result.current.theirs).toBeNull();
   await act(async () => expect(await after.result.current.flush()).toBe(true));
