@@ -1,5 +1,5 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { asAPIError, body, listPipelineTasks } from '@/api';
 import { count } from '@/features/pipelines/lifecycle';
 import { BulkDialog } from './BulkDialog';
@@ -33,11 +33,17 @@ export function BulkBar({ pipelineId, filters, ids, moreMatch, onSelect, onDone 
   const [action, setAction] = useState<BulkAction>();
   const [note, setNote] = useState('');
   const [found, setFound] = useState<number>();
+  const search = useRef<AbortController>(undefined);
+  // Without a selection the bar is gone, as under other filters: then nothing is to be selected any more.
+  useEffect(() => () => search.current?.abort(), []);
   const selectAll = async () => {
+    search.current = new AbortController();
+    const { signal } = search.current;
     setNote('');
     setFound(0);
     try {
-      const all = await matching(pipelineId, filters, setFound);
+      const all = await matching(pipelineId, filters, setFound, signal);
+      if (signal.aborted) return;
       onSelect(all.ids);
       const time = new Date().toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
       setNote(
@@ -46,6 +52,7 @@ export function BulkBar({ pipelineId, filters, ids, moreMatch, onSelect, onDone 
           : `These are all that match at ${time}. Tasks that match later are not among them.`,
       );
     } catch (err) {
+      if (signal.aborted) return;
       setNote(`Could not select all: ${asAPIError(err).message}`);
     } finally {
       setFound(undefined);
@@ -106,17 +113,17 @@ export function BulkBar({ pipelineId, filters, ids, moreMatch, onSelect, onDone 
 }
 
 /** The ids of all tasks that match now, page by page. */
-async function matching(pipelineId: number, filters: Filters, progress: (n: number) => void) {
+async function matching(pipelineId: number, filters: Filters, progress: (n: number) => void, signal: AbortSignal) {
   const query = toQuery(filters, Date.now());
   const ids: number[] = [];
   let cursor: string | undefined;
   do {
     const page = await body(
-      listPipelineTasks({ path: { pipeline_id: pipelineId }, query: { ...query, cursor, limit: 200 } }),
+      listPipelineTasks({ path: { pipeline_id: pipelineId }, query: { ...query, cursor, limit: 200 }, signal }),
     );
     ids.push(...page.tasks.map((t) => t.id));
     cursor = page.next_cursor ?? undefined;
     progress(ids.length);
-  } while (cursor && ids.length < selectLimit);
+  } while (cursor && ids.length < selectLimit && !signal.aborted);
   return { ids, more: cursor !== undefined };
 }

@@ -12,7 +12,7 @@ import {
   Textarea,
 } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { body, bulkTasks } from '@/api';
 import { count } from '@/features/pipelines/lifecycle';
@@ -79,6 +79,8 @@ export function BulkDialog({ pipelineId, action, ids, close }: Props) {
   const [running, setRunning] = useState(false);
   const [out, setOut] = useState<BulkOutcome & { error?: unknown }>();
   const stop = useRef<AbortController>(undefined);
+  // Going back would take away what tells how far it is, and what stops it.
+  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true, disabled: !running });
   const run = async (these: number[]) => {
     setRunning(true);
     stop.current = new AbortController();

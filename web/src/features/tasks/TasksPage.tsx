@@ -3,7 +3,6 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconColumns3 } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { RowSelectionState } from '@tanstack/react-table';
 import { useCallback, useMemo, useState } from 'react';
 import { count } from '@/features/pipelines/lifecycle';
 import { PipelineFrame } from '@/features/pipelines/PipelineFrame';
@@ -20,6 +19,7 @@ import { tasksQuery } from './queries';
 import { SavedViews } from './SavedViews';
 import { TaskTable } from './TaskTable';
 import { useNames } from './useNames';
+import { useSelection } from './useSelection';
 
 const route = getRouteApi('/shell/pipelines/$pipelineId/tasks');
 const hideable = columns.flatMap((c) =>
@@ -39,21 +39,11 @@ export default function TasksPage() {
   const counts = useQuery(countsQuery(pipelineId));
   const list = useInfiniteQuery(tasksQuery(pipelineId, filters));
   const tasks = useMemo(() => list.data?.pages.flatMap((p) => p.tasks) ?? [], [list.data]);
-  const [selected, setSelected] = useState<RowSelectionState>({});
+  const { selected, ids, select } = useSelection(pipelineId, filters);
   const [visible, setVisible] = useState<Record<string, boolean>>({ version: false });
   const wide = useMediaQuery('(min-width: 75em)', true);
 
-  const ids = useMemo(
-    () =>
-      Object.keys(selected)
-        .filter((id) => selected[id])
-        .map(Number),
-    [selected],
-  );
-  const setFilters = (next: Filters) => {
-    setSelected({}); // what was chosen under other filters is easily forgotten
-    void navigate({ search: { ...next, open }, replace: true });
-  };
+  const setFilters = (next: Filters) => void navigate({ search: { ...next, open }, replace: true });
   const setOpen = useCallback(
     (id: number | undefined) =>
       void navigate({ search: (s) => ({ ...s, open: id }), replace: true, resetScroll: false }),
@@ -117,9 +107,9 @@ export default function TasksPage() {
             filters={filters}
             ids={ids}
             moreMatch={list.hasNextPage || ids.length < tasks.length}
-            onSelect={(all) => setSelected(Object.fromEntries(all.map((id) => [id, true])))}
+            onSelect={(all) => select(Object.fromEntries(all.map((id) => [id, true])))}
             onDone={() => {
-              setSelected({});
+              select({});
               void client.invalidateQueries({ queryKey: ['listPipelineTasks', pipelineId] });
             }}
           />
@@ -147,7 +137,7 @@ export default function TasksPage() {
               <TaskTable
                 tasks={tasks}
                 selected={selected}
-                onSelect={setSelected}
+                onSelect={select}
                 visible={visible}
                 open={open}
                 onOpen={setOpen}
