@@ -92,14 +92,17 @@ func (w *walk) last() int { return len(w.g.Nodes) - 1 }
 // the review waits for them. Beyond its limit the review escalates instead.
 func (w *walk) reject(r int, e Event) {
 	review, gn := w.node(r), w.g.Nodes[r]
-	var back []int
+	var back, left []int
 	redone := false
 	for _, t := range gn.Reviews {
 		if len(e.Returned) > 0 && !slices.Contains(e.Returned, w.g.Nodes[t].Key) {
 			continue
 		}
-		if w.node(t).Status == task.NodeSubmitted {
+		switch n := w.node(t); {
+		case n.Status == task.NodeSubmitted:
 			back = append(back, t)
+		case n.Status == task.NodeNA && n.Reason == ReasonHandedIn:
+			left = append(left, t)
 		}
 		redone = redone || !w.decided(t)
 	}
@@ -109,12 +112,15 @@ func (w *walk) reject(r int, e Event) {
 		review.leave(task.NodeEscalated)
 		review.Reason = ReasonMaxRework
 		return
-	case len(back) == 0 && !redone:
+	case len(back)+len(left) == 0 && !redone:
 		review.leave(task.NodeEscalated)
 		review.Reason = ReasonNoTarget
 		return
 	}
-	for _, i := range w.g.between(back, r) {
+	for _, t := range left {
+		w.node(t).again(task.NodeNA) // should the task go there again, it is done again
+	}
+	for _, i := range w.g.between(slices.Concat(back, left), r) {
 		switch n := w.node(i); {
 		case n.Status == task.NodeSubmitted:
 			n.again(task.NodePending)

@@ -15,8 +15,9 @@ type doubt struct {
 	// reviews of such nodes, and what fell away, or could fall away, because of
 	// them.
 	unsure []bool
-	// loose marks the nodes that may still fall away: every way to them hangs
-	// on an outcome that may change.
+	// loose marks the nodes that may still fall away: no way to them is taken, as
+	// where people are at work on a way that was left, or each hangs on an outcome
+	// that may change.
 	loose []bool
 	queue []int
 }
@@ -30,6 +31,9 @@ func (w *walk) unsure() []bool {
 		if !w.decided(i) {
 			d.mark(i)
 		}
+	}
+	for i := 1; i < w.last(); i++ {
+		d.loosen(i)
 	}
 	for len(d.queue) > 0 {
 		i := d.queue[0]
@@ -68,21 +72,24 @@ func (d *doubt) spread(i int) {
 		if w.fellAway(next) {
 			d.mark(next)
 		}
-		if w.d.chooses && d.mayLoosen(next) && !d.sure(next) {
-			d.loose[next] = true
-			d.queue = append(d.queue, next)
-			if w.node(next).Status == task.NodeSubmitted {
-				d.mark(next)
-			}
-		}
+		d.loosen(next)
 	}
 }
 
-// mayLoosen reports whether node i is one that lets the walk go on, may cease
-// to, and is not known to.
-func (d *doubt) mayLoosen(i int) bool {
+// loosen notes of a node that lets the walk go on whether it may cease to.
+func (d *doubt) loosen(i int) {
 	n := d.w.node(i)
-	return !d.loose[i] && n.Status != task.NodeFinished && (n.Status != task.NodeNA || n.Passed && d.w.fellAway(i))
+	switch {
+	case !d.w.d.chooses || d.loose[i] || n.Status == task.NodeFinished:
+		return
+	case n.Status == task.NodeNA && (!n.Passed || !d.w.fellAway(i)) || d.sure(i):
+		return
+	}
+	d.loose[i] = true
+	d.queue = append(d.queue, i)
+	if n.Status == task.NodeSubmitted {
+		d.mark(i)
+	}
 }
 
 // sure reports whether a way to node i stays taken, whatever is still to come.

@@ -45,6 +45,7 @@ func (w *walk) visit(i int) {
 			n.again(task.NodePending)
 		case w.waits(i) || w.taken(i):
 			n.leave(task.NodeSubmitted)
+			w.visit(i)
 		}
 	case task.NodeClaimed:
 		// What people do on a subtask is never lost. A review whose object is

@@ -63,10 +63,19 @@ func CheckUndo(g Graph, skipped []string, events []Event, seq int64) (UndoBlock,
 	return "", "", nil
 }
 
-// Returnable reports whether a review may send back what is handed in for the
-// node. Where none can, it is final at once, or as soon as nothing can lead the
-// task another way.
-func (g Graph) Returnable(key string) bool {
+// MayWait reports whether what is handed in for the node can wait for a decision:
+// a review may send it back, or what decided that the task goes there. Where
+// neither can be, it is final at once.
+func (g Graph) MayWait(key string) bool {
+	d := g.known()
+	returned := make([]bool, len(g.Nodes))
+	for _, undoes := range d.undoes {
+		for _, i := range undoes {
+			returned[i] = true
+		}
+	}
 	i := g.Index(key)
-	return slices.ContainsFunc(g.known().undoes, func(undoes []int) bool { return slices.Contains(undoes, i) })
+	return i >= 0 && (returned[i] || slices.ContainsFunc(g.Nodes, func(n GraphNode) bool {
+		return returned[d.index[n.Key]] && (slices.Contains(n.Choices, i) || g.reachable(n.Choices)[i])
+	}))
 }

@@ -44,16 +44,17 @@ const submissionColumns = `node_key, iteration, author, verdict, values, comment
 // them.
 //
 // A subtask that fell away, because the task takes another way now or an admin skipped
-// it, answers for nothing. Where a task failed, all that was not finished fell away, and
-// what was handed in stays readable.
+// it, answers for nothing, and a review on a way that was left corrects nothing. Where a
+// task failed, all that was not finished fell away, and what had counted until then stays
+// readable.
 const submissionsSQL = `SELECT ` + submissionColumns + `, counts FROM (
 		SELECT s.*, correction OR iteration = max(iteration) OVER (PARTITION BY node_key) AS counts,
 			max(seq) FILTER (WHERE correction) OVER () AS corrected
 		FROM (SELECT *, verdict = 'approve' AND s.values <> '{}' AS correction FROM submissions s
 			WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL) s) s
 	WHERE (counts OR verdict = '' AND seq < corrected)
-		AND ((SELECT count(*) FROM task_nodes n WHERE n.task_id = $1 AND n.key = s.node_key AND n.kind = 'subtask' AND n.status = 'na') = 0
-			OR (SELECT t.status FROM tasks t WHERE t.id = $1) = 'failed')
+		AND (SELECT count(*) FROM task_nodes n WHERE n.task_id = $1 AND n.key = s.node_key AND n.status = 'na'
+			AND (n.reason = 'handed_in' OR n.kind = 'subtask' AND (SELECT t.status FROM tasks t WHERE t.id = $1) <> 'failed')) = 0
 	ORDER BY seq`
 
 // said is a submission; those that do not Count only explain what came of the others.

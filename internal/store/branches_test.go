@@ -124,3 +124,69 @@ func TestATaskThatAnOlderReleaseLedOnIsNotAccused(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, v, "what neither release would have written is told")
 }
+
+// A run that takes over from one of an older release, while an event waits, goes on
+// from the rows as that one left them, and ends no task whose rows are not there.
+func TestARunGoesOnFromTheRowsOfAnOlderRelease(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(fork()))
+	ctx, id := t.Context(), b.create(1)[0]
+	ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
+	b.submitted(ada, id, "solve", answer42)
+	b.submitted(ben, id, "left", `{"l":"x"}`)
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+	b.exec(`UPDATE task_nodes SET status = 'submitted', reason = '' WHERE task_id = $1 AND key = 'left'`, id)
+	_, err := b.Store.ClaimTask(ctx, b.member(ben), pipeline.KindSubtask, id, "right")
+	require.NoError(t, err)
+	l, err := b.Store.LoadTask(ctx, id)
+	require.NoError(t, err)
+	require.Less(t, l.State.Seq, l.Seq)
+	n, _ := l.State.Node("left")
+	require.Equal(t, task.NodeSubmitted, n.Status)
+	require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
+	b.checked()
+}
+
+// A review on a way that the task has left corrects nothing, like what was handed in
+// there.
+func TestAReviewOnAWayThatWasLeftCorrectsNothing(t *testing.T) {
+	t.Parallel()
+	d := fork()
+	d.Nodes[3] = pipeline.Node{Key: "left", Kind: pipeline.KindReview, Reviews: []pipeline.Target{{Node: "solve", Fields: []string{"answer"}}}}
+	pick := pipeline.Node{Key: "pick", Kind: pipeline.KindSubtask, Fields: []form.Field{
+		{Name: "way", Type: form.ShortText, Input: form.Contributor},
+	}}
+	way := func(op string) *form.Condition {
+		return &form.Condition{Field: "way", Op: op, Value: json.RawMessage(`"left"`)}
+	}
+	d.Nodes[2].Reviews = []pipeline.Target{{Node: "pick"}}
+	d.Nodes = append(d.Nodes, pick)
+	d.Edges = []pipeline.Edge{
+		{From: "start", To: "solve"},
+		{From: "solve", To: "pick"},
+		{From: "pick", To: "check"},
+		{From: "pick", To: "left", When: way(form.OpEq)},
+		{From: "pick", To: "right", When: way(form.OpNe)},
+		{From: "check", To: "end"},
+		{From: "left", To: "end"},
+		{From: "right", To: "end"},
+	}
+	b := newBench(t, dbtest.WithDefinition(d))
+	id := b.create(1)[0]
+	ada, rita, rob := b.Contributors[0], b.Reviewers[0], b.Reviewers[1]
+	b.submitted(ada, id, "solve", answer42)
+	b.submitted(ada, id, "pick", `{"way":"left"}`)
+	b.judged(rita, id, "left", store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"answer":"43"}`)})
+	require.JSONEq(t, `"43"`, string(b.answers(id)["answer"]))
+	for _, turn := range []struct{ way, answer string }{{"right", `"42"`}, {"left", `"43"`}, {"right", `"42"`}} {
+		b.judged(rob, id, "check", store.Verdict{Verdict: store.VerdictReject})
+		b.submitted(ada, id, "pick", `{"way":"`+turn.way+`"}`)
+		require.JSONEq(t, turn.answer, string(b.answers(id)["answer"]), turn.way)
+	}
+	b.checked()
+	require.NoError(t, b.Store.FailTask(t.Context(), b.member(b.Admin), id, ""))
+	b.settle(id)
+	require.JSONEq(t, `"42"`, string(b.answers(id)["answer"]), "nor when the task fails")
+	b.checked()
+}

@@ -82,26 +82,35 @@ func (t *lockedTask) state(ctx context.Context, tx pgx.Tx, g pipeline.Graph) (pi
 	if err != nil {
 		return st, err
 	}
-	if t.AppliedSeq == t.Seq {
-		st.Nodes = rows
-		return st, nil
+	if t.AppliedSeq < t.Seq {
+		events, err := journalBetween(ctx, tx, t.ID, 0, t.AppliedSeq)
+		if err != nil {
+			return st, err
+		}
+		if st, err = pipeline.Fold(g, st.StartSkipped, events); err != nil {
+			return st, fmt.Errorf("fold the journal of task %d: %w", t.ID, err)
+		}
+		return t.ahead(st, rows), nil
 	}
-	events, err := journalBetween(ctx, tx, t.ID, 0, t.AppliedSeq)
-	if err != nil {
-		return st, err
+	for _, row := range rows {
+		st.Nodes = append(st.Nodes, row.NodeState)
 	}
-	if st, err = pipeline.Fold(g, st.StartSkipped, events); err != nil {
-		return st, fmt.Errorf("fold the journal of task %d: %w", t.ID, err)
-	}
+	return st, nil
+}
+
+// ahead puts the locked task's rows into the state after the last applied event,
+// save those that a command has written since. A row that none has is where that
+// event left it, also where another release would have put it elsewhere.
+func (t *lockedTask) ahead(st pipeline.State, rows []storedNode) pipeline.State {
 	for i, row := range rows {
 		switch n := &st.Nodes[i]; {
-		case row.Status == task.NodeFinished:
-			*n = row // also where an older release finished it earlier than this one would
+		case row.seq <= t.AppliedSeq:
+			*n = row.NodeState
 		case n.Status == row.Status:
 			n.LeaseEnds, n.SLAEnds = row.LeaseEnds, row.SLAEnds
 		}
 	}
-	return st, nil
+	return st
 }
 
 // catchUp applies every event of the locked task that waits, as its run would. Conflict,
@@ -154,17 +163,24 @@ func lockAnyTask(ctx context.Context, tx pgx.Tx, taskID int64) (*lockedTask, err
 	return lockOne(ctx, tx, taskID, lockTaskSQL+` WHERE id = $1 FOR UPDATE`, taskID)
 }
 
-// loadNodes reads the node states in the graph's order.
-func loadNodes(ctx context.Context, tx pgx.Tx, taskID int64, g pipeline.Graph) ([]pipeline.NodeState, error) {
+// storedNode is a node as its row has it; seq is the event that wrote it last.
+type storedNode struct {
+	pipeline.NodeState
+
+	seq int64
+}
+
+// loadNodes reads the rows of a task's nodes in the graph's order.
+func loadNodes(ctx context.Context, tx pgx.Tx, taskID int64, g pipeline.Graph) ([]storedNode, error) {
 	rows, _ := tx.Query(ctx, `SELECT key, status, iteration, coalesce(claim_id::text, ''), lease_expires_at, sla_at,
-			coalesce(actor, 0), coalesce(reserved_for, 0), skipped, passed, reworks, reason
+			coalesce(actor, 0), coalesce(reserved_for, 0), skipped, passed, reworks, reason, last_seq
 		FROM task_nodes WHERE task_id = $1`, taskID)
-	byKey := make(map[string]pipeline.NodeState)
+	byKey := make(map[string]storedNode)
 	_, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
-		var n pipeline.NodeState
+		var n storedNode
 		var lease, sla *time.Time
 		err := row.Scan(&n.Key, &n.Status, &n.Iteration, &n.Claim, &lease, &sla,
-			&n.Actor, &n.ReservedFor, &n.Skipped, &n.Passed, &n.Reworks, &n.Reason)
+			&n.Actor, &n.ReservedFor, &n.Skipped, &n.Passed, &n.Reworks, &n.Reason, &n.seq)
 		n.LeaseEnds, n.SLAEnds = orZero(lease), orZero(sla)
 		byKey[n.Key] = n
 		return struct{}{}, err
@@ -172,7 +188,7 @@ func loadNodes(ctx context.Context, tx pgx.Tx, taskID int64, g pipeline.Graph) (
 	if err != nil {
 		return nil, err
 	}
-	var out []pipeline.NodeState
+	var out []storedNode
 	for _, gn := range g.Nodes {
 		if n, ok := byKey[gn.Key]; ok {
 			out = append(out, n)

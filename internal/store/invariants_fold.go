@@ -194,13 +194,12 @@ func (w *written) check(g pipeline.Graph, tell func(Violation)) {
 	w.compare(st, w.before(g, st), wrong)
 }
 
-// before is where the journal led in releases that knew no choices, when the rows are
-// of a task that such a release led on: a node is finished that could still fall away.
-// It stays so. Of all other tasks it is empty.
+// before is where the journal led in releases that knew no choices, when some row is
+// there and not where this release would have put it: what such a release did stays. Of
+// all other tasks it is empty.
 func (w *written) before(g pipeline.Graph, st pipeline.State) pipeline.State {
-	if !slices.ContainsFunc(st.Nodes, func(n pipeline.NodeState) bool {
-		return n.Status != task.NodeFinished && w.nodes[n.Key].Status == task.NodeFinished
-	}) {
+	elsewhere := func(n pipeline.NodeState) bool { return !sameNode(w.nodes[n.Key], n) }
+	if !slices.ContainsFunc(st.Nodes, elsewhere) {
 		return pipeline.State{}
 	}
 	events := make([]pipeline.Event, len(w.events))
@@ -210,7 +209,7 @@ func (w *written) before(g pipeline.Graph, st pipeline.State) pipeline.State {
 	old, err := pipeline.Fold(g.WithoutChoices(), w.Skipped, events)
 	if err != nil || !slices.ContainsFunc(old.Nodes, func(n pipeline.NodeState) bool {
 		is, _ := st.Node(n.Key)
-		return n.Status == task.NodeFinished && is.Status != task.NodeFinished && sameNode(w.nodes[n.Key], n)
+		return elsewhere(is) && !elsewhere(n)
 	}) {
 		return pipeline.State{}
 	}

@@ -185,10 +185,10 @@ func (s *Store) undo(ctx context.Context, tx pgx.Tx, t *lockedTask, c Claim, was
 }
 
 // undoUntil tells until when a submission can be undone, as things are; nil
-// when it cannot. A pipeline where nothing can send the node back is not asked.
+// when it cannot. Where the node cannot wait for anything, nobody is asked.
 func (s *Store) undoUntil(ctx context.Context, c Claim, seq int64, at time.Time) (*time.Time, error) {
 	p, err := s.Version(ctx, c.VersionID)
-	if err != nil || !p.Graph.Returnable(c.Node) {
+	if err != nil || !p.Graph.MayWait(c.Node) {
 		return nil, err
 	}
 	block, _, err := checkUndo(ctx, s.pool, p, c.TaskID, seq)
