@@ -115,6 +115,39 @@ func TestTwoPeopleNeverHoldOneNode(t *testing.T) {
 		map[string]any{"role": "contributor", "task_id": first["task_id"], "node": "solve"})
 }
 
+// A stale device hands in what stands in its form; a newer draft is not gone with it.
+func TestAHandInSaysWhichDraftItSaw(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.created(t, 1)
+	maker, checker := b.login(t, "contributor1"), b.login(t, "reviewer1")
+	claim := maker.claim(t, "contributor")
+	save := func(p person, claim map[string]any, answer string, revision int) {
+		p.ok(t, 200, http.MethodPut, onClaim(claim, "/draft"), map[string]any{"values": map[string]any{"answer": answer}, "revision": revision})
+	}
+	save(maker, claim, "laptop", 0)
+	save(maker, claim, "phone", 1)
+	body := values("answer", "laptop", "sure", true)
+	body["draft_revision"] = 1
+	a := maker.refused(t, 409, "api_error", http.MethodPost, onClaim(claim, "/submit"), body)
+	require.Contains(t, a.Body["message"], "is at revision 2, not 1: it was saved elsewhere since, and nothing was handed in; load it")
+	draft := maker.ok(t, 200, http.MethodGet, onClaim(claim, ""), nil)["draft"].(map[string]any)
+	require.Equal(t, map[string]any{"answer": "phone"}, draft["values"])
+	require.InDelta(t, 2, draft["revision"], 0)
+	body["draft_revision"] = 2
+	maker.ok(t, 200, http.MethodPost, onClaim(claim, "/submit"), body)
+	body["draft_revision"] = 1
+	maker.ok(t, 200, http.MethodPost, onClaim(claim, "/submit"), body)
+
+	b.step(t, claim)
+	review := checker.claim(t, "reviewer")
+	save(checker, review, "phone", 0)
+	verdict := map[string]any{"verdict": "approve", "draft_revision": 0}
+	checker.refused(t, 409, "api_error", http.MethodPost, onClaim(review, "/review"), verdict)
+	delete(verdict, "draft_revision")
+	checker.ok(t, 200, http.MethodPost, onClaim(review, "/review"), verdict)
+}
+
 func TestReleasedClaimIsOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -69,7 +69,7 @@ type work interface {
 	ReleaseClaim(ctx context.Context, userID int64, claimID string, r store.Release) error
 	Work(ctx context.Context, c store.Claim) (store.Work, error)
 	SaveDraft(ctx context.Context, userID int64, claimID string, values form.Values, revision int64) (int64, error)
-	Submit(ctx context.Context, userID int64, claimID string, values form.Values) (store.Submitted, error)
+	SubmitSeen(ctx context.Context, userID int64, claimID string, values form.Values, draft *int64) (store.Submitted, error)
 	Review(ctx context.Context, userID int64, claimID string, v store.Verdict) (store.Submitted, error)
 	Undo(ctx context.Context, userID int64, claimID string) (store.Claim, error)
 	Queues(ctx context.Context, userID int64) ([]store.Queue, error)

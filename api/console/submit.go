@@ -34,11 +34,18 @@ type AndNext struct {
 	Next bool `query:"next" doc:"Claim the next node of the same kind in the same pipeline, too."`
 }
 
+// SeenDraft is embedded by bodies that hand in: a draft that their sender has not seen
+// would be gone with it.
+type SeenDraft struct {
+	Revision *int64 `json:"draft_revision,omitempty" minimum:"0" doc:"The revision of the caller's draft that was seen last, 0 for none: 409, and nothing is changed, when another one is stored. Without it, whatever is stored gives way."`
+}
+
 type submitInput struct {
 	OnClaim
 	AndNext
 	Body struct {
 		Values form.Values `json:"values"`
+		SeenDraft
 	} `nameHint:"SubmitRequest"`
 }
 
@@ -50,6 +57,7 @@ type reviewInput struct {
 		Values   form.Values `json:"values,omitempty" doc:"With approve: the reviewer's corrections of fields under review."`
 		Comments []Remark    `json:"comments,omitempty" maxItems:"200"`
 		Nodes    []string    `json:"nodes,omitempty" maxItems:"200" doc:"With reject: the subtasks to return. Without, those with comments; without comments, all."`
+		SeenDraft
 	} `nameHint:"ReviewRequest"`
 }
 
@@ -80,11 +88,11 @@ func (a *api) registerSubmit() {
 	register(a, huma.Operation{
 		OperationID: "submitClaim", MaxBodyBytes: workBody, Method: http.MethodPost, Path: "/claims/{claim_id}/submit", Tags: []string{"Work"},
 		Summary:     "Submit a subtask",
-		Description: "Sent again it answers the same. 409 when the claim is lost; the values are then kept as the draft.",
+		Description: "Sent again it answers the same. 409 when the claim is lost; the values are then kept as the draft. 409, too, when the draft was saved elsewhere since draft_revision; then nothing is changed.",
 	}, a.submitClaim, http.StatusNotFound, http.StatusConflict)
 	register(a, huma.Operation{
 		OperationID: "reviewClaim", MaxBodyBytes: workBody, Method: http.MethodPost, Path: "/claims/{claim_id}/review", Tags: []string{"Work"},
-		Summary: "Give a review's verdict", Description: "Sent again it answers the same.",
+		Summary: "Give a review's verdict", Description: "Sent again it answers the same. 409 when the claim is lost, or when the draft was saved elsewhere since draft_revision; then nothing is changed.",
 	}, a.reviewClaim, http.StatusNotFound, http.StatusConflict)
 }
 
@@ -99,7 +107,7 @@ func (a *api) saveDraft(ctx context.Context, in *draftInput) (*draftOutput, erro
 }
 
 func (a *api) submitClaim(ctx context.Context, in *submitInput) (*submittedOutput, error) {
-	done, err := a.Store.Submit(ctx, caller(ctx).ID, in.ClaimID, notNil(in.Body.Values))
+	done, err := a.Store.SubmitSeen(ctx, caller(ctx).ID, in.ClaimID, notNil(in.Body.Values), in.Body.SeenDraft.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +115,7 @@ func (a *api) submitClaim(ctx context.Context, in *submitInput) (*submittedOutpu
 }
 
 func (a *api) reviewClaim(ctx context.Context, in *reviewInput) (*submittedOutput, error) {
-	v := store.Verdict{Verdict: in.Body.Verdict, Values: notNil(in.Body.Values), Nodes: in.Body.Nodes}
+	v := store.Verdict{Verdict: in.Body.Verdict, Values: notNil(in.Body.Values), Nodes: in.Body.Nodes, DraftRevision: in.Body.SeenDraft.Revision}
 	for _, c := range in.Body.Comments {
 		v.Comments = append(v.Comments, store.Comment{Field: c.Field, Text: c.Text, Verdict: c.Verdict})
 	}

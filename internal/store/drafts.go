@@ -96,7 +96,22 @@ func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, va
 	return tag.RowsAffected() == 1, translate(err)
 }
 
-// queueNoDraft drops what the holder of a claim wrote so far.
-func queueNoDraft(b *pgx.Batch, c Claim) {
-	b.Queue(`DELETE FROM drafts WHERE task_id = $1 AND node_key = $2 AND user_id = $3`, c.TaskID, c.Node, c.UserID)
+// errUnseenDraft is why a hand-in is refused whose author has not seen the draft that
+// it would take away.
+var errUnseenDraft = errors.New("a newer draft than the sender saw")
+
+// queueNoDraft drops what the holder of a claim wrote so far. Its result is a Conflict,
+// which undoes the transaction, when that is another revision than the one seen; nil sees
+// any. It goes after the update of the node: SaveDraft shares a lock on that row, so what
+// it saved before is here to be looked at, and nothing is saved after.
+func queueNoDraft(b *pgx.Batch, c Claim, seen *int64) {
+	b.Queue(`DELETE FROM drafts WHERE task_id = $1 AND node_key = $2 AND user_id = $3 RETURNING revision`, c.TaskID, c.Node, c.UserID).
+		Query(func(rows pgx.Rows) error {
+			revisions, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+			if err != nil || seen == nil || len(revisions) == 0 || revisions[0] == *seen {
+				return err
+			}
+			return fault.New(fault.Conflict, "your draft of node %q of task %d is at revision %d, not %d: it was saved elsewhere since, and nothing was "+
+				"handed in; load it, choose what is to count, then hand in with its revision", c.Node, c.TaskID, revisions[0], *seen).Because(errUnseenDraft)
+		})
 }

@@ -43,9 +43,12 @@ type Verdict struct {
 	// the comments are about (save those that call a field right), and without
 	// comments all of them.
 	Nodes []string
+	// DraftRevision is the revision of the reviewer's draft that they saw last, 0 for
+	// none; nil when they do not say. A repeat may say another one.
+	DraftRevision *int64 `json:"-"`
 }
 
-// Review hands in a verdict under a claim on a review node. Errors as Submit.
+// Review hands in a verdict under a claim on a review node. Errors as SubmitSeen.
 func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verdict) (Submitted, error) {
 	c, err := s.LiveClaim(ctx, userID, claimID)
 	if err != nil {
@@ -67,7 +70,7 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 	if len(problems) > 0 {
 		return Submitted{}, problemsOf(problems)
 	}
-	h.sent = asSent
+	h.sent, h.draft = asSent, v.DraftRevision
 	if h.files, err = s.checkFiles(ctx, c, draftForm(p, c).Fields(), h.values); err != nil {
 		return Submitted{}, err
 	}

@@ -44,6 +44,9 @@ type handIn struct {
 	files []uuid.UUID
 	// bars says that there are reviews which its author may not do from now on.
 	bars bool
+	// draft is the revision of the draft that its author saw last; nil when they do
+	// not say.
+	draft *int64
 }
 
 // sent is the hash of what a person handed in, as they sent it: the same again
@@ -62,6 +65,12 @@ func sent(v Verdict) ([]byte, error) {
 // kept as the person's draft. Submitting again under the same claim gives the
 // first answer again.
 func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values form.Values) (Submitted, error) {
+	return s.SubmitSeen(ctx, userID, claimID, values, nil)
+}
+
+// SubmitSeen is Submit for somebody who says which revision of their draft they saw
+// last, 0 for none: Conflict, and nothing is changed, when another one is stored.
+func (s *Store) SubmitSeen(ctx context.Context, userID int64, claimID string, values form.Values, draft *int64) (Submitted, error) {
 	c, err := s.LiveClaim(ctx, userID, claimID)
 	if err != nil {
 		return s.repeated(ctx, userID, claimID, Verdict{Values: values}, err)
@@ -78,7 +87,7 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 		return Submitted{}, err
 	}
 	replace(known, p.Form(c.Node), kept)
-	h := handIn{values: kept, to: task.NodeSubmitted, bars: hasFourEyes(p), event: pipeline.Event{
+	h := handIn{values: kept, draft: draft, to: task.NodeSubmitted, bars: hasFourEyes(p), event: pipeline.Event{
 		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, known),
 	}}
 	if h.sent, err = sent(Verdict{Values: values}); err != nil {
@@ -111,7 +120,7 @@ func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error
 		if h.bars {
 			t.queueBarred(b, c.UserID)
 		}
-		queueNoDraft(b, c)
+		queueNoDraft(b, c, h.draft) // after the node's update: see there
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return err
 		}
@@ -179,7 +188,7 @@ func (h handIn) queueSubmission(b *pgx.Batch, c Claim, seq int64, at *time.Time)
 // it was this very claim that handed in, else with why, after the values are
 // safe in the draft.
 func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Verdict, why error) (Submitted, error) {
-	if !fault.Is(why, fault.Conflict) {
+	if !fault.Is(why, fault.Conflict) || errors.Is(why, errUnseenDraft) {
 		return Submitted{}, why
 	}
 	taskID, _ := taskOfClaim(claimID)

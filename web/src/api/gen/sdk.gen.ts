@@ -134,7 +134,7 @@ export const completeFile = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Give a review's verdict
  *
- * For the person whose claim it is. Sent again it answers the same.
+ * For the person whose claim it is. Sent again it answers the same. 409 when the claim is lost, or when the draft was saved elsewhere since draft_revision; then nothing is changed.
  */
 export const reviewClaim = <ThrowOnError extends boolean = false>(options: Options<ReviewClaimData, ThrowOnError>) => (options.client ?? client).post<ReviewClaimResponses, ReviewClaimErrors, ThrowOnError>({
     security: [{
@@ -153,7 +153,7 @@ export const reviewClaim = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Submit a subtask
  *
- * For the person whose claim it is. Sent again it answers the same. 409 when the claim is lost; the values are then kept as the draft.
+ * For the person whose claim it is. Sent again it answers the same. 409 when the claim is lost; the values are then kept as the draft. 409, too, when the draft was saved elsewhere since draft_revision; then nothing is changed.
  */
 export const submitClaim = <ThrowOnError extends boolean = false>(options: Options<SubmitClaimData, ThrowOnError>) => (options.client ?? client).post<SubmitClaimResponses, SubmitClaimErrors, ThrowOnError>({
     security: [{

@@ -1095,6 +1095,10 @@ export type ReviewQueue = {
 export type ReviewRequest = {
     comments?: Array<Remark>;
     /**
+     * The revision of the caller's draft that was seen last, 0 for none: 409, and nothing is changed, when another one is stored. Without it, whatever is stored gives way.
+     */
+    draft_revision?: number;
+    /**
      * With reject: the subtasks to return. Without, those with comments; without comments, all.
      */
     nodes?: Array<string>;
@@ -1242,6 +1246,10 @@ export type SkipsReset = {
 };
 
 export type SubmitRequest = {
+    /**
+     * The revision of the caller's draft that was seen last, 0 for none: 409, and nothing is changed, when another one is stored. Without it, whatever is stored gives way.
+     */
+    draft_revision?: number;
     values: {
         [key: string]: unknown;
     };
