@@ -108,3 +108,29 @@ test('two tabs with the same task do not overwrite each other in silence', async
     )
     .toBe(true);
 });
+
+test('an old form on one device is not handed in over what was written on another', async ({ as }) => {
+  const id = pipeline('Drafts');
+  const [task] = await createTasks(id, [{ question: 'What is 7 × 7?' }]);
+  const laptop = await as('dan');
+  laptop.watched.expect(/409/);
+  await claimNext(laptop.page, id);
+  await laptop.page.getByLabel('Final answer').fill('laptop');
+  await saved(laptop.page);
+  const phone = await as('dan', { width: 400 });
+  await phone.page.goto(laptop.page.url());
+  await expect(phone.page.getByLabel('Final answer')).toHaveValue('laptop');
+  await phone.page.getByLabel('Final answer').fill('phone');
+  await saved(phone.page);
+
+  await oneAtATime(laptop.page);
+  await laptop.page.getByRole('button', { name: 'Submit', exact: false }).click();
+  const choice = laptop.page.getByRole('alert').filter({ hasText: 'This was saved somewhere else, too' });
+  await expect(choice).toContainText('phone');
+  await expect(laptop.page.getByLabel('Final answer')).toHaveValue('laptop');
+  await choice.getByRole('button', { name: 'Take what was saved there' }).click();
+  await expect(laptop.page.getByLabel('Final answer')).toHaveValue('phone');
+  await laptop.page.getByRole('button', { name: 'Submit', exact: false }).click();
+  await expect(laptop.page).toHaveURL(/\/work/);
+  await expect.poll(async () => (await taskStatus(id, task as number)).status).toBe('in_progress');
+});

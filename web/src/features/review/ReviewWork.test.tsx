@@ -44,7 +44,10 @@ test('a verdict that was given and whose answer got lost is sent again as it was
   };
   void queries.refetchQueries({ queryKey: ['getClaim', 'c1'] });
   await waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/3/work'));
-  expect(sent).toEqual([{ verdict: 'approve' }, { verdict: 'approve' }]);
+  expect(sent).toEqual([
+    { verdict: 'approve', draft_revision: 0 },
+    { verdict: 'approve', draft_revision: 0 },
+  ]);
 });
 
 /** A review whose verdicts the server takes down, and answers as the test says. */

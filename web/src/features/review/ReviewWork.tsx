@@ -13,7 +13,7 @@ import { useSubmitAndNext } from '@/features/work/SubmitBar';
 import { UnansweredNote } from '@/features/work/UnansweredNote';
 import { useInstructions } from '@/features/work/useInstructions';
 import { useClaimNode } from '@/features/work/useReclaim';
-import { useHandedIn, useTellFailed } from '@/features/work/useSubmit';
+import { useForgetRefused, useHandedIn, useTellFailed } from '@/features/work/useSubmit';
 import { useUnanswered } from '@/features/work/useUnanswered';
 import { WorkHeader } from '@/features/work/WorkHeader';
 import { FormAroundProvider } from '@/fields/FormContext';
@@ -58,7 +58,15 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   };
   const give = useMutation({
     mutationFn: ({ verdict, next }: { verdict: ReviewRequest; next: boolean }) =>
-      body(reviewClaim({ path: { claim_id: work.claim_id }, body: verdict, query: next ? { next } : undefined })),
+      draft.handIn((draft_revision) =>
+        body(
+          reviewClaim({
+            path: { claim_id: work.claim_id },
+            body: { ...verdict, draft_revision },
+            query: next ? { next } : undefined,
+          }),
+        ),
+      ),
     onSuccess: (answer) => {
       done();
       handedIn(work, answer);
@@ -71,6 +79,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
       if (status === 409) void draft.flush().finally(() => lease.extend().catch(() => {}));
     },
   });
+  useForgetRefused(give, draft);
   const release = useReleaseReview(work, draft.giveBack);
   const back = useBackToQueue(work);
 
@@ -232,13 +241,18 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
               </Stack>
             </section>
           </SimpleGrid>
-          {refusal && !asking && !unanswered.open && problems.size === 0 && (!over || refusal.status === 409) && (
-            <ErrorNote
-              error={refusal}
-              doing="hand in the review"
-              retry={refusal.transient ? unanswered.repeat : undefined}
-            />
-          )}
+          {refusal &&
+            !asking &&
+            !unanswered.open &&
+            draft.phase !== 'conflict' &&
+            problems.size === 0 &&
+            (!over || refusal.status === 409) && (
+              <ErrorNote
+                error={refusal}
+                doing="hand in the review"
+                retry={refusal.transient ? unanswered.repeat : undefined}
+              />
+            )}
         </Stack>
         {!over && !gone && (
           <ReviewBar
@@ -253,7 +267,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
             ask={setAsking}
           />
         )}
-        {asking && !unanswered.open && (
+        {asking && !unanswered.open && draft.phase !== 'conflict' && (
           <VerdictDialog
             verdict={asking}
             notes={notes}

@@ -49,7 +49,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   const [refused, setRefused] = useState<readonly Problem[]>([]);
   const [releasing, setReleasing] = useState<{ skip: boolean } | null>(null);
   const reclaim = useClaimNode();
-  const submit = useSubmit(work, draft.finish);
+  const submit = useSubmit(work, draft);
   const release = useRelease(work, draft.giveBack);
   const gone = draft.doneElsewhere || submit.isSuccess || release.isSuccess;
   const lost = lease.lost || draft.phase === 'over' || ended !== undefined;
@@ -132,6 +132,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   const shownError =
     submitError &&
     !unanswered.open &&
+    draft.phase !== 'conflict' &&
     (submitError.problems.length === 0 || submitError.status !== 422) &&
     (!over || submitError.status === 409);
   return (

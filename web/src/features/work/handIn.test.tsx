@@ -1,8 +1,10 @@
 import { act, cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Work } from '@/api';
 import { queryClient } from '@/app/query';
-import { consoleAPI, Refused, sampleWork, showClaim } from '@/testing/claimPage';
+import '@/features/review/ReviewWork'; // the page fetches it when it is needed: here it is there
+import { consoleAPI, Refused, sampleReview, sampleWork, showClaim } from '@/testing/claimPage';
 import { offerNext } from './NextToast';
 
 vi.mock('./NextToast', () => ({ offerNext: vi.fn() }));
@@ -43,7 +45,7 @@ test('nothing can be typed that the submission on its way does not have', async 
   const { router } = showClaim();
   await userEvent.type(await answer(), '42');
   await submit();
-  await waitFor(() => expect(server.submits).toEqual([{ values: { answer: '42' } }]));
+  await waitFor(() => expect(server.submits).toEqual([{ values: { answer: '42' }, draft_revision: 0 }]));
   expect((await answer()).disabled).toBe(true);
   server.answer({ ...done, next: sampleWork({ claim_id: 'c2', task_id: 13 }) });
   await waitFor(() => expect(router.state.location.pathname).toBe('/claims/c2'));
@@ -109,4 +111,80 @@ test('why a submit was refused stands there although the task is lost', async ()
   server.answer(new Refused(409, 'it was handed in already, with other content; that stands'));
   await screen.findByText('This task is no longer yours');
   expect(screen.getByText(/with other content; that stands/)).toBeDefined();
+});
+
+/** A server with a draft that another device goes on with. */
+function shared(work: Work = sampleWork()) {
+  const server = {
+    draft: { values: { answer: 'both' } as unknown, revision: 1, updated_at: '' },
+    handedIn: [] as unknown[],
+  };
+  const take = (sent: unknown) => {
+    if ((sent as { draft_revision: number }).draft_revision !== server.draft.revision)
+      throw new Refused(409, 'your draft was saved elsewhere since');
+    server.handedIn.push(sent);
+    return { ...done, next: null };
+  };
+  consoleAPI({
+    'GET /claims/c1': () => ({ ...work, draft: server.draft }),
+    'PUT /claims/c1/draft': (sent) => {
+      const { values, revision } = sent as { values: unknown; revision: number };
+      if (revision !== server.draft.revision) throw new Refused(409, 'the draft was saved elsewhere');
+      server.draft = { values, revision: revision + 1, updated_at: '' };
+      return { revision: revision + 1 };
+    },
+    'POST /claims/c1/extend': () => ({ lease_expires_at: work.lease_expires_at }),
+    'POST /claims/c1/submit': take,
+    'POST /claims/c1/review': take,
+  });
+  const elsewhere = (answer: string) => {
+    server.draft = { values: { answer }, revision: server.draft.revision + 1, updated_at: '' };
+  };
+  return { server, elsewhere };
+}
+
+test('an old form is not handed in over what was written elsewhere since: both stand there to choose from', async () => {
+  const { server, elsewhere } = shared();
+  const { router } = showClaim();
+  expect((await answer()).value).toBe('both');
+  elsewhere('phone');
+  await submit();
+  await screen.findByText('This was saved somewhere else, too');
+  expect((await answer()).value).toBe('both');
+  expect(server.handedIn).toEqual([]);
+  await userEvent.click(screen.getByText('Take what was saved there'));
+  expect((await answer()).value).toBe('phone');
+  expect(screen.queryByText(/saved elsewhere since/)).toBeNull();
+  await submit();
+  await waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/3/work'));
+  expect(server.handedIn).toEqual([{ values: { answer: 'phone' }, draft_revision: 2 }]);
+});
+
+test('what was written elsewhere is told when the task is asked for again', async () => {
+  const { elsewhere } = shared();
+  const { queries } = showClaim();
+  await answer();
+  elsewhere('phone');
+  await queries.refetchQueries({ queryKey: ['getClaim', 'c1'] });
+  await waitFor(async () => expect((await answer()).value).toBe('phone'));
+  await userEvent.type(await answer(), '!');
+  elsewhere('phone again');
+  await queries.refetchQueries({ queryKey: ['getClaim', 'c1'] });
+  await screen.findByText('This was saved somewhere else, too');
+  expect((await answer()).value).toBe('phone!');
+});
+
+test('nor is a verdict given over corrections that were made elsewhere', async () => {
+  const { server, elsewhere } = shared(sampleReview());
+  const { router } = showClaim();
+  await screen.findByText(/^Fix and accept/);
+  elsewhere('phone');
+  await userEvent.click(screen.getByText(/^Fix and accept/));
+  await screen.findByText('This was saved somewhere else, too');
+  expect(server.handedIn).toEqual([]);
+  await userEvent.click(screen.getByText('Keep what is here'));
+  await waitFor(() => expect(server.draft.values).toEqual({ answer: 'both' }));
+  await userEvent.click(await screen.findByText(/^Fix and accept/));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/3/work'));
+  expect(server.handedIn).toEqual([{ verdict: 'approve', values: { answer: 'both' }, draft_revision: 3 }]);
 });

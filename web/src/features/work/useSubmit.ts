@@ -1,8 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { body, type Submitted, submitClaim, type Work } from '@/api';
+import { useEffect } from 'react';
+import { asAPIError, body, type Submitted, submitClaim, type Work } from '@/api';
 import type { Values } from '@/fields/rules';
 import { notify } from '@/ui/notify';
+import type { Draft } from './draft/useDraft';
 import { offerNext } from './NextToast';
 import { workQuery } from './queries';
 import { offerUndo } from './UndoToast';
@@ -69,16 +71,35 @@ export interface HandIn {
   next: boolean;
 }
 
-export function useSubmit(work: Work, onDone: () => void) {
+/** A hand-in that was refused for a draft from elsewhere is over: the choice between the two says all there is to say. */
+export function useForgetRefused(handIn: { error: unknown; reset: () => void }, draft: Draft) {
+  const { error, reset } = handIn;
+  const conflict = draft.phase === 'conflict';
+  useEffect(() => {
+    if (conflict && error && asAPIError(error).status === 409) reset();
+  }, [conflict, error, reset]);
+}
+
+export function useSubmit(work: Work, draft: Draft) {
   const handedIn = useHandedIn();
   const tellFailed = useTellFailed();
-  return useMutation({
+  const submit = useMutation({
     mutationFn: ({ values, next }: HandIn) =>
-      body(submitClaim({ path: { claim_id: work.claim_id }, body: { values }, query: next ? { next } : undefined })),
+      draft.handIn((draft_revision) =>
+        body(
+          submitClaim({
+            path: { claim_id: work.claim_id },
+            body: { values, draft_revision },
+            query: next ? { next } : undefined,
+          }),
+        ),
+      ),
     onSuccess: (done) => {
-      onDone();
+      draft.finish();
       handedIn(work, done);
     },
     onError: (err) => tellFailed(work, err),
   });
+  useForgetRefused(submit, draft);
+  return submit;
 }

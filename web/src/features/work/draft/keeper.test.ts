@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { APIError } from '@/api';
 import type { Values } from '@/fields/rules';
-import { DraftKeeper, type Port, type Stored } from './keeper';
+import { DraftKeeper, type Port, type Stored, type Unsaved } from './keeper';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -16,7 +16,7 @@ const conflict = () => new APIError(409, 'api_error', 'saved elsewhere');
 /** A server with one draft, as the real one keeps it. */
 function world(stored: Stored | null = null) {
   const server = { draft: stored, over: false, down: false, saves: 0 };
-  let kept: Stored | undefined;
+  let kept: Unsaved | undefined;
   const port: Port = {
     save: async (values, revision) => {
       if (server.down) throw offline();
@@ -30,15 +30,20 @@ function world(stored: Stored | null = null) {
       if (server.over) throw new APIError(409, 'api_error', 'your claim is over');
       return server.draft;
     },
-    keep: (values, revision) => {
-      kept = values && { values, revision };
+    keep: (values, revision, sent) => {
+      kept = values && { values, revision, ...(sent && { sent }) };
     },
   };
   return {
     server,
     port,
+    /** As the server takes a hand-in. */
+    handIn: async (revision: number) => {
+      if (revision !== (server.draft?.revision ?? 0)) throw conflict();
+      return revision;
+    },
     kept: () => kept,
-    keeper: (had?: Stored, initial: Values = {}) => new DraftKeeper(port, server.draft, had, initial),
+    keeper: (had?: Unsaved, initial: Values = {}) => new DraftKeeper(port, server.draft, had, initial),
   };
 }
 
@@ -289,4 +294,113 @@ test('who goes on writing does not put off the next try', async () => {
     await vi.advanceTimersByTimeAsync(500);
   }
   expect(w.server.saves).toBe(1);
+});
+
+test('a reload in the middle of a save is no save of somebody else', async () => {
+  const w = world({ values: { a: '0' }, revision: 3 });
+  const k = w.keeper();
+  const { save } = w.port;
+  w.port.save = async (values, revision) => {
+    await save(values, revision);
+    return new Promise(() => {}); // the page is gone before the answer
+  };
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(800);
+  k.edit({ a: '12' });
+  const had = w.kept();
+  w.port.save = save;
+  expect(w.keeper(had).get()).toMatchObject({ phase: 'dirty', values: { a: '12' } });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(w.server.draft).toEqual({ values: { a: '12' }, revision: 5 });
+});
+
+test('what is handed in goes out with the revision of the last save, and no save goes out beside it', async () => {
+  const w = world();
+  let answer = () => {};
+  const { save } = w.port;
+  w.port.save = async (values, revision) => {
+    const saved = await save(values, revision);
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return saved;
+  };
+  const k = w.keeper();
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(800);
+  k.edit({ a: '12' });
+  let refuse = () => {};
+  const sent: number[] = [];
+  const handedIn = k
+    .handIn((revision) => {
+      sent.push(revision);
+      return new Promise((_, reject) => {
+        refuse = () => reject(offline());
+      });
+    })
+    .catch((err) => err.status);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent).toEqual([]);
+  answer();
+  await vi.advanceTimersByTimeAsync(10_000);
+  await k.flush();
+  expect(sent).toEqual([1]);
+  expect(w.server.saves).toBe(1);
+  refuse();
+  expect(await handedIn).toBe(0);
+  await vi.advanceTimersByTimeAsync(800);
+  expect(w.server.draft).toEqual({ values: { a: '12' }, revision: 2 });
+});
+
+test('a save whose answer got lost does not stand in the way of handing in', async () => {
+  const w = world({ values: { a: '0' }, revision: 3 });
+  const k = w.keeper();
+  const { save } = w.port;
+  w.port.save = async (values, revision) => {
+    await save(values, revision);
+    throw offline();
+  };
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(800);
+  expect(await k.handIn(w.handIn)).toBe(4);
+});
+
+test('what was saved elsewhere is not handed in over: the person chooses, then hands in', async () => {
+  const w = world({ values: { a: 'both' }, revision: 3 });
+  const k = w.keeper();
+  w.server.draft = { values: { a: 'phone' }, revision: 4 };
+  await expect(k.handIn(w.handIn)).rejects.toMatchObject({ status: 409 });
+  expect(k.get()).toMatchObject({ phase: 'conflict', values: { a: 'both' }, theirs: { values: { a: 'phone' } } });
+  expect(w.server.draft).toEqual({ values: { a: 'phone' }, revision: 4 });
+  await k.resolve('mine');
+  expect(await k.handIn(w.handIn)).toBe(5);
+});
+
+test('a refusal for something else is passed on', async () => {
+  const w = world({ values: { a: '1' }, revision: 3 });
+  const k = w.keeper();
+  let asked = 0;
+  await expect(k.handIn(async () => Promise.reject(asked++ || conflict()))).rejects.toMatchObject({ status: 409 });
+  expect(asked).toBe(1);
+  expect(k.get().phase).toBe('saved');
+});
+
+test('a newer draft that is heard of is a conflict at once where something is not saved, else it is followed', async () => {
+  const w = world({ values: { a: '1' }, revision: 1 });
+  const k = w.keeper();
+  w.server.draft = { values: { a: '2' }, revision: 2 };
+  k.seen(w.server.draft);
+  expect(k.get()).toMatchObject({ phase: 'saved', values: { a: '2' } });
+  k.edit({ a: 'mine' });
+  k.seen({ values: { a: '1' }, revision: 1 });
+  k.seen(w.server.draft);
+  expect(k.get().phase).toBe('dirty');
+  w.server.draft = { values: { a: '3' }, revision: 3 };
+  k.seen(w.server.draft);
+  expect(k.get()).toMatchObject({ phase: 'conflict', values: { a: 'mine' }, theirs: { revision: 3 } });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(w.server.saves).toBe(0);
+  w.server.draft = { values: { a: '4' }, revision: 4 };
+  k.seen(w.server.draft);
+  expect(k.get()).toMatchObject({ phase: 'conflict', theirs: { values: { a: '4' } } });
 });

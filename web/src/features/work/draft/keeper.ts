@@ -8,6 +8,12 @@ export interface Stored {
   revision: number;
 }
 
+/** What this browser had not brought to the server when it last closed. */
+export interface Unsaved extends Stored {
+  /** A save of these had no answer then: the server may have done it. */
+  sent?: Values;
+}
+
 /**
  * saved     the server has everything
  * dirty     it will be saved in a moment
@@ -36,8 +42,8 @@ export interface Port {
   save: (values: Values, revision: number) => Promise<number>;
   /** The newest draft of the server; null for none. Throws an APIError, 409 or 404 when the claim is over. */
   load: () => Promise<Stored | null>;
-  /** Keeps what the server does not have, in this browser; nothing with undefined. */
-  keep: (values: Values | undefined, revision: number) => void;
+  /** Keeps what the server does not have, in this browser; nothing with undefined. `sent` is as in Unsaved. */
+  keep: (values: Values | undefined, revision: number, sent?: Values) => void;
   /** Tells the other tabs. */
   saved?: (revision: number) => void;
 }
@@ -58,17 +64,18 @@ export class DraftKeeper {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private dirtySince = 0;
   private failures = 0;
-  /** Saves without an answer: the server may have done one of them. */
+  /** Saves without an answer, one on its way included: the server may have done one of them. */
   private unanswered: Values[] = [];
+  /** Something is handed in: a save beside it would make its revision an old one. */
+  private handingIn = false;
   private running: Promise<void> | undefined;
   private stopped = false;
   private readonly listeners = new Set<() => void>();
 
-  /** kept is what this browser had not brought to the server when it last closed. */
   constructor(
     private readonly port: Port,
     stored: Stored | null,
-    kept: Stored | undefined,
+    kept: Unsaved | undefined,
     initial: Values,
   ) {
     const server = stored ?? { values: initial, revision: 0 };
@@ -76,12 +83,12 @@ export class DraftKeeper {
     this.state = { values: server.values, phase: 'saved', savedAt: stored?.revision ? Date.now() : 0 };
     if (!kept || equal(kept.values, server.values)) {
       this.port.keep(undefined, this.revision);
-    } else if (kept.revision === server.revision) {
-      this.state = { ...this.state, values: kept.values };
-      this.later();
-    } else {
-      this.state = { ...this.state, values: kept.values, phase: 'conflict', theirs: server };
+      return;
     }
+    this.unanswered = kept.sent ? [kept.sent, kept.values] : [kept.values];
+    this.state = { ...this.state, values: kept.values };
+    if (kept.revision === server.revision || this.isOwn(server)) this.later();
+    else this.set({ phase: 'conflict', theirs: server });
   }
 
   get = (): DraftState => this.state;
@@ -96,7 +103,7 @@ export class DraftKeeper {
   /** The person changed something. */
   edit(values: Values) {
     if (this.stopped) return;
-    this.port.keep(values, this.revision);
+    this.keep(values);
     const { phase } = this.state;
     this.set({ values });
     if (phase !== 'conflict' && phase !== 'over') this.later();
@@ -105,7 +112,7 @@ export class DraftKeeper {
   /** Saves now what is not saved yet, also what is written meanwhile; gives up when a save fails. The phase tells. */
   async flush(): Promise<void> {
     do {
-      if (this.stopped || ['saved', 'conflict', 'over'].includes(this.state.phase)) return;
+      if (this.stopped || this.handingIn || ['saved', 'conflict', 'over'].includes(this.state.phase)) return;
       this.cancel();
       await this.run(); // which may be a save of before the last change: then it is dirty again
     } while (this.state.phase === 'dirty');
@@ -116,23 +123,57 @@ export class DraftKeeper {
     const { theirs } = this.state;
     if (this.state.phase !== 'conflict' || !theirs) return;
     this.revision = theirs.revision;
+    this.unanswered = [];
     if (choice === 'theirs') {
-      this.port.keep(undefined, this.revision);
+      this.keep(undefined);
       this.set({ values: theirs.values, phase: 'saved', theirs: undefined, savedAt: Date.now() });
       return;
     }
-    this.port.keep(this.state.values, this.revision);
+    this.keep(this.state.values);
     this.set({ phase: 'dirty', theirs: undefined });
-    await this.run();
+    await this.flush();
+  }
+
+  /**
+   * Hands in by send, which gets the revision that this page knows: with it, the server takes no draft away that the
+   * person has not seen here. What this page saved itself without hearing so is no reason for a refusal; what somebody
+   * else saved is a conflict, for the person to decide before they hand in again.
+   */
+  async handIn<T>(send: (revision: number) => Promise<T>): Promise<T> {
+    this.handingIn = true;
+    this.cancel();
+    try {
+      await this.running;
+      try {
+        return await send(this.revision);
+      } catch (cause) {
+        if (asAPIError(cause).status !== 409 || !(await this.caughtUp())) throw cause;
+        return await send(this.revision);
+      }
+    } finally {
+      this.handingIn = false;
+      if (['dirty', 'offline'].includes(this.state.phase)) this.later();
+    }
+  }
+
+  /** The server told what it has, which may be newer than what this page knows. */
+  seen(stored: Stored | null) {
+    if (!stored || this.stopped || this.handingIn || this.running || this.state.phase === 'over') return;
+    const known = this.state.theirs?.revision ?? this.revision;
+    if (stored.revision <= known) return;
+    if (this.state.phase !== 'saved') {
+      this.meet(stored);
+      return;
+    }
+    // Nothing was written here since: this page follows.
+    this.revision = stored.revision;
+    this.set({ values: stored.values, savedAt: Date.now() });
   }
 
   /** Another tab saved: what stands here follows, unless something was written here, too. */
   async changedElsewhere(revision: number): Promise<void> {
     if (this.stopped || revision <= this.revision || this.state.phase !== 'saved') return;
-    const stored = await this.port.load().catch(() => null);
-    if (!stored || stored.revision <= this.revision || this.state.phase !== 'saved') return;
-    this.revision = stored.revision;
-    this.set({ values: stored.values, savedAt: Date.now() });
+    this.seen(await this.port.load().catch(() => null));
   }
 
   /** Was handed in or given back: nothing is saved any more. */
@@ -147,10 +188,11 @@ export class DraftKeeper {
   }
 
   private later() {
+    if (this.stopped) return;
     const now = Date.now();
     if (this.dirtySince === 0) this.dirtySince = now;
     if (this.state.phase !== 'saving') this.set({ phase: this.failures > 0 ? 'offline' : 'dirty', message: undefined });
-    if (this.running) return; // it looks again when it is done
+    if (this.running || this.handingIn) return; // it looks again when that is done
     if (this.failures > 0) this.retry();
     else this.wait(Math.max(0, Math.min(pause, this.dirtySince + patience - now)));
   }
@@ -189,11 +231,11 @@ export class DraftKeeper {
   private async save(): Promise<void> {
     const { values } = this.state;
     this.dirtySince = 0;
+    this.unanswered = [...this.unanswered, values].slice(-unansweredMost);
     this.set({ phase: 'saving' });
     try {
       this.revision = await this.port.save(values, this.revision);
     } catch (err) {
-      if (asAPIError(err).transient) this.unanswered = [...this.unanswered, values].slice(-unansweredMost);
       await this.failed(err);
       return;
     }
@@ -202,8 +244,12 @@ export class DraftKeeper {
     if (this.stopped) return;
     this.port.saved?.(this.revision);
     const done = this.state.values === values;
-    this.port.keep(done ? undefined : this.state.values, this.revision);
+    this.keep(done ? undefined : this.state.values);
     this.set({ phase: done ? 'saved' : 'dirty', savedAt: Date.now() });
+  }
+
+  private keep(values: Values | undefined) {
+    this.port.keep(values, this.revision, this.unanswered.at(-1));
   }
 
   private async failed(cause: unknown): Promise<void> {
@@ -231,22 +277,35 @@ export class DraftKeeper {
       else this.set({ phase: 'over', message: err.message });
       return;
     }
-    const theirs = stored ?? { values: {}, revision: 0 };
-    if (equal(theirs.values, this.state.values)) {
-      this.revision = theirs.revision;
-      this.failures = 0;
-      this.unanswered = [];
-      this.port.keep(undefined, this.revision);
-      this.set({ phase: 'saved', savedAt: Date.now() });
-    } else if (this.unanswered.some((values) => equal(values, theirs.values))) {
-      // Nobody else saved: it was this page, whose answer got lost. What is written since goes on top.
-      this.revision = theirs.revision;
-      this.failures = 0;
-      this.unanswered = [];
-      this.port.keep(this.state.values, this.revision);
-      this.set({ phase: 'dirty' });
-    } else {
+    this.meet(stored ?? { values: {}, revision: 0 });
+  }
+
+  /** After a refused hand-in: whether the server has another draft than this page knew, and it is this page's own. */
+  private async caughtUp(): Promise<boolean> {
+    const stored = await this.port.load().catch(() => null);
+    if (!stored || stored.revision === this.revision) return false;
+    this.meet(stored);
+    return this.state.phase !== 'conflict';
+  }
+
+  /** Deals with another revision than this page knew. */
+  private meet(theirs: Stored) {
+    this.cancel();
+    const same = equal(theirs.values, this.state.values);
+    if (!same && !this.isOwn(theirs)) {
       this.set({ phase: 'conflict', theirs });
+      return;
     }
+    this.revision = theirs.revision;
+    this.failures = 0;
+    this.unanswered = [];
+    this.keep(same ? undefined : this.state.values);
+    this.set({ phase: same ? 'saved' : 'dirty', theirs: undefined, ...(same ? { savedAt: Date.now() } : {}) });
+    if (!same) this.later(); // what is written since goes on top
+  }
+
+  /** Nobody else saved it: it was this page, whose answer got lost. */
+  private isOwn(stored: Stored): boolean {
+    return this.unanswered.some((values) => equal(values, stored.values));
   }
 }

@@ -16,6 +16,8 @@ export interface Kept {
   iteration?: number;
   /** What the server does not have yet; absent when it has everything. */
   values?: Values;
+  /** What was sent to be saved without an answer, where it is not the values themselves. */
+  sent?: Values;
   /** The revision that the values were written on top of. */
   revision: number;
   /** Fields whose media was played to its end. */

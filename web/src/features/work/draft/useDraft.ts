@@ -13,6 +13,8 @@ export interface Draft extends DraftState {
   set: (name: string, value: unknown) => void;
   flush: () => Promise<void>;
   resolve: (choice: 'mine' | 'theirs') => Promise<void>;
+  /** Hands in by send, with the revision of the draft that it takes away; see DraftKeeper. */
+  handIn: <T>(send: (revision: number) => Promise<T>) => Promise<T>;
   /** It was handed in: forget it, here and in other tabs. */
   finish: () => void;
   /** It was given back, or another tab was done with it: here stays what the server does not have. */
@@ -62,12 +64,12 @@ export function useDraft(work: Work, user: number): Draft {
         return saved.revision;
       },
       load: async () => storedOf(await body(getClaim({ path: { claim_id: claimId } }))),
-      keep: (values, revision) => write({ values, revision }),
+      keep: (values, revision, sent) => write({ values, revision, sent: sent === values ? undefined : sent }),
       saved: (revision) => announce(revision),
     };
     // Corrections are of the answers of their round; a contributor goes on from what they wrote in an earlier one.
     const stale = kind === 'review' && kept?.iteration !== iteration;
-    const had = !stale && kept?.values && { values: kept.values, revision: kept.revision };
+    const had = !stale && kept?.values && { values: kept.values, revision: kept.revision, sent: kept.sent };
     return {
       keeper: new DraftKeeper(port, storedOf(work), had || undefined, defaultsOf(work)),
       write,
@@ -85,6 +87,7 @@ export function useDraft(work: Work, user: number): Draft {
   started.onSaved(tabs.saved);
   const state = useSyncExternalStore(keeper.subscribe, keeper.get);
 
+  useEffect(() => keeper.seen(storedOf({ draft: work.draft })), [keeper, work.draft]);
   useEffect(() => {
     mirror.sweep(Date.now());
     const flush = () => void keeper.flush();
@@ -130,10 +133,12 @@ export function useDraft(work: Work, user: number): Draft {
   }, [keeper, place, tabs.done]);
   const flush = useCallback(() => keeper.flush(), [keeper]);
   const resolve = useCallback((choice: 'mine' | 'theirs') => keeper.resolve(choice), [keeper]);
+  const handIn = useCallback<Draft['handIn']>((send) => keeper.handIn(send), [keeper]);
   return {
     ...state,
     set,
     flush,
+    handIn,
     resolve,
     finish,
     giveBack,
