@@ -11,12 +11,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const key = 'taskloom.review.1.12.check.1';
+const key = 'taskloom.review.1.12.check.1,solve:1';
 const ada = belonging({ id: 1, name: 'Ada', email: 'ada@x', orgs: [] }, []);
 
-function start() {
+function start(work = sampleReview()) {
   const wrapper = ({ children }: { children: React.ReactNode }) => <MeProvider value={ada}>{children}</MeProvider>;
-  return renderHook(() => useNotes(sampleReview()), { wrapper }).result;
+  return renderHook(() => useNotes(work), { wrapper }).result;
 }
 
 /** What another tab wrote, as the browser tells it. */
@@ -54,3 +54,18 @@ test('without room, old comments make some, and the new ones are kept', () => {
   expect(localStorage.getItem(old)).toBeNull();
   expect(JSON.parse(localStorage.getItem(key) ?? '{}').notes.overall).toBe('new');
 });
+
+test('comments are not those of a round of the review that was withdrawn', () => {
+  const first = start();
+  act(() => first.current.setOverall('of the first'));
+  cleanup();
+  expect(start().current.notes.overall).toBe('of the first');
+  cleanup();
+  expect(start(anew()).current.notes.overall).toBe('');
+});
+
+/** The same review, withdrawn before a verdict, of what its author handed in after that. */
+function anew() {
+  const { reviewed } = sampleReview();
+  return sampleReview({ reviewed: reviewed.map((r) => ({ ...r, iteration: 2 })) });
+}

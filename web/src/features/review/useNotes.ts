@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { Work } from '@/api';
 import { useMe } from '@/features/session/me';
+import { roundOf } from '@/features/work/round';
 import { anything, type Note, type Notes, noNotes, notesFrom, parseNotes } from './notes';
 
 const prefix = 'taskloom.review.';
@@ -11,12 +12,12 @@ const kept = 30 * day;
 /**
  * A reviewer's verdicts and comments by field. The server's draft holds the
  * corrections only, so these stay in this browser until they are handed in:
- * under the task's round, so that a claim that ran out and was taken again
- * finds them.
+ * under the round, so that a claim that ran out and was taken again finds
+ * them, and a review of what was handed in anew does not.
  */
 export function useNotes(work: Work) {
   const { me } = useMe();
-  const key = `${prefix}${me.id}.${work.task_id}.${work.node}.${work.iteration}`;
+  const key = `${prefix}${me.id}.${work.task_id}.${work.node}.${roundOf(work)}`;
   const [notes, setNotes] = useState<Notes>(
     () => read(key) ?? (work.undo_of ? notesFrom(work.undo_of.comments) : noNotes),
   );

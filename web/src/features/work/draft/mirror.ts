@@ -12,8 +12,8 @@ export interface Kept {
   claimId: string;
   pipelineId: number;
   kind?: 'subtask' | 'review';
-  /** The round of the node that it was written in. */
-  iteration?: number;
+  /** The round of the node that it was written in, by roundOf. */
+  round?: string;
   /** What the server does not have yet; absent when it has everything. */
   values?: Values;
   /** What was sent to be saved without an answer, where it is not the values themselves. */

@@ -3,6 +3,7 @@ import { act, cleanup, renderHook, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { reachable, type Work } from '@/api';
 import { consoleAPI, Refused, sampleReview, sampleWork } from '@/testing/claimPage';
+import { roundOf } from '../round';
 import { mirror } from './mirror';
 import { useDraft } from './useDraft';
 
@@ -72,12 +73,17 @@ test('corrections of an earlier round are not put over the answers of this one',
   saves();
   const at = { ...place, node: 'check' };
   const kept = { claimId: 'c0', pipelineId: 3, revision: 0, values: { answer: '42' }, at: Date.now() };
-  mirror.write(at, { ...kept, iteration: 1 });
-  expect(start(sampleReview({ iteration: 2 })).current.values).toEqual({});
+  const review = sampleReview({ iteration: 2 });
+  const [under] = review.reviewed;
+  const withdrawn = sampleReview({ iteration: 2, reviewed: [{ ...under, iteration: 2 } as never] });
+  for (const other of [sampleReview(), withdrawn]) {
+    mirror.write(at, { ...kept, round: roundOf(other) });
+    expect(start(review).current.values).toEqual({});
+    cleanup();
+  }
+  mirror.write(at, { ...kept, round: roundOf(review) });
+  expect(start(review).current.values).toEqual({ answer: '42' });
   cleanup();
-  mirror.write(at, { ...kept, iteration: 2 });
-  expect(start(sampleReview({ iteration: 2 })).current.values).toEqual({ answer: '42' });
-  cleanup();
-  mirror.write(place, { ...kept, iteration: 1 });
+  mirror.write(place, { ...kept, round: '1' });
   expect(start(sampleWork({ iteration: 2 })).current.values).toEqual({ answer: '42' });
 });

@@ -4,6 +4,7 @@ import { body, getClaim, reachable, saveDraft, type Work } from '@/api';
 import { beforeLeaving } from '@/features/session/unsent';
 import type { Values } from '@/fields/rules';
 import { workQuery } from '../queries';
+import { roundOf } from '../round';
 import { DraftKeeper, type DraftState, type Port, type Stored } from './keeper';
 import { type Kept, mirror, type Place } from './mirror';
 import { useTabs } from './tabs';
@@ -40,7 +41,8 @@ function storedOf(work: Pick<Work, 'draft'>): Stored | null {
 
 /** The draft of a claim; mount it anew (by key) for another claim. */
 export function useDraft(work: Work, user: number): Draft {
-  const { claim_id: claimId, task_id: task, node, pipeline_id: pipelineId, kind, iteration } = work;
+  const { claim_id: claimId, task_id: task, node, pipeline_id: pipelineId, kind } = work;
+  const round = roundOf(work);
   const place = useMemo<Place>(() => ({ user, task, node }), [user, task, node]);
   const [played, setPlayed] = useState<ReadonlySet<string>>(() => new Set(mirror.read(place)?.played));
   const [doneElsewhere, setDoneElsewhere] = useState(false);
@@ -51,7 +53,7 @@ export function useDraft(work: Work, user: number): Draft {
     const kept = mirror.read(place);
     const write = (change: Partial<Kept>) => {
       const old = mirror.read(place);
-      const now = { claimId, pipelineId, kind, iteration, ...change, at: Date.now() };
+      const now = { claimId, pipelineId, kind, round, ...change, at: Date.now() };
       mirror.write(place, { revision: 0, played: old?.played, ...old, ...now });
     };
     let announce: (revision: number) => void = () => {};
@@ -68,7 +70,7 @@ export function useDraft(work: Work, user: number): Draft {
       saved: (revision) => announce(revision),
     };
     // Corrections are of the answers of their round; a contributor goes on from what they wrote in an earlier one.
-    const stale = kind === 'review' && kept?.iteration !== iteration;
+    const stale = kind === 'review' && kept?.round !== round;
     const had = !stale && kept?.values && { values: kept.values, revision: kept.revision, sent: kept.sent };
     return {
       keeper: new DraftKeeper(port, storedOf(work), had || undefined, defaultsOf(work)),
