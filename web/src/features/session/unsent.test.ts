@@ -22,6 +22,8 @@ test('only what the server does not have is unsent work', () => {
   expect(unsent()).toBe('');
   put('taskloom.draft.1.13.solve', { claimId: 'c2', revision: 2, values: { a: 1 } });
   expect(unsent()).toBe('answers of 1 task');
+  put('taskloom.draft.1.13.solve@k3', { claimId: 'c2', revision: 2, values: { a: 2 } });
+  expect(unsent()).toBe('answers of 1 task');
   put('taskloom.review.7.12.check.1', { at: 1, notes: {} });
   put('taskloom.review.1.14.check.1', { at: 1, notes: {} });
   put('taskloom.builder.1.3', {});

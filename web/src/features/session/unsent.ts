@@ -31,13 +31,17 @@ const kinds = [
 export function unsent(): string {
   try {
     const keys = Object.keys(localStorage).filter((key) => !key.startsWith('taskloom.draft.') || hasValues(key));
-    const counted = kinds.map((k) => ({ ...k, n: keys.filter((key) => k.key.test(key)).length }));
+    const counted = kinds.map((k) => ({ ...k, n: things(keys, k.key) }));
     const words = counted.filter((k) => k.n > 0).map((k) => `${k.what} ${k.n} ${k.n === 1 ? k.one : k.many}`);
     return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(' and ');
   } catch {
     return ''; // no storage keeps nothing
   }
 }
+
+/** Each page keeps its own copy of a draft, after an @. */
+const things = (keys: string[], kind: RegExp) =>
+  new Set(keys.filter((key) => kind.test(key)).map((key) => key.replace(/@.*/, ''))).size;
 
 /** The copy of a draft that the server has all of is no loss. */
 function hasValues(key: string): boolean {

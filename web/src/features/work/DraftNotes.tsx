@@ -12,11 +12,17 @@ export function ConflictNote({ draft, fields }: { draft: Draft; fields: readonly
   const { values: theirs } = draft.theirs;
   const differing = fields.filter((f) => !equal(theirs[f.name], draft.values[f.name]));
   return (
-    <Note color="red" icon={<IconAlertTriangle />} title="This was saved somewhere else, too" role="alert">
+    <Note
+      color="red"
+      icon={<IconAlertTriangle />}
+      title={draft.aside ? 'This was written in another tab, too' : 'This was saved somewhere else, too'}
+      role="alert"
+    >
       <Stack gap="sm">
         <Text size="sm">
-          Another tab or device saved other answers since. Nothing is overwritten before you choose: what stands in this
-          form, or what was saved there.
+          {draft.aside
+            ? 'Another tab of this browser has other answers, which were not saved. Nothing is overwritten before you choose: what stands in this form, or what was written there.'
+            : 'Another tab or device saved other answers since. Nothing is overwritten before you choose: what stands in this form, or what was saved there.'}
         </Text>
         {differing.slice(0, 8).map((f) => (
           <div key={f.name}>
@@ -31,7 +37,7 @@ export function ConflictNote({ draft, fields }: { draft: Draft; fields: readonly
             Keep what is here
           </Button>
           <Button size="xs" variant="default" onClick={() => void draft.resolve('theirs')}>
-            Take what was saved there
+            Take what was {draft.aside ? 'written' : 'saved'} there
           </Button>
         </Group>
       </Stack>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { APIError } from '@/api';
 import type { Values } from '@/fields/rules';
-import { DraftKeeper, type Port, type Stored, type Unsaved } from './keeper';
+import { type Aside, DraftKeeper, type Port, type Stored, type Unsaved } from './keeper';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -43,7 +43,8 @@ function world(stored: Stored | null = null) {
       return revision;
     },
     kept: () => kept,
-    keeper: (had?: Unsaved, initial: Values = {}) => new DraftKeeper(port, server.draft, had, initial),
+    keeper: (had?: Unsaved, initial: Values = {}, asides: Aside[] = []) =>
+      new DraftKeeper(port, server.draft, had, initial, asides),
   };
 }
 
@@ -403,4 +404,49 @@ test('a newer draft that is heard of is a conflict at once where something is no
   w.server.draft = { values: { a: '4' }, revision: 4 };
   k.seen(w.server.draft);
   expect(k.get()).toMatchObject({ phase: 'conflict', theirs: { values: { a: '4' } } });
+});
+
+test('what other pages left unsaved is offered, one after the other, and forgotten when it is decided', async () => {
+  const w = world({ values: { a: '1' }, revision: 1 });
+  const dropped: string[] = [];
+  const aside = (a: string): Aside => ({ values: { a }, drop: () => dropped.push(a) });
+  const k = w.keeper({ values: { a: '2' }, revision: 1 }, {}, [aside('2'), aside('3'), aside('4')]);
+  expect(dropped).toEqual(['2']);
+  expect(k.get()).toMatchObject({ phase: 'conflict', aside: true, values: { a: '2' }, theirs: { values: { a: '3' } } });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(w.server.saves).toBe(0);
+  await k.resolve('theirs');
+  expect(w.server.draft).toEqual({ values: { a: '3' }, revision: 2 });
+  expect(k.get()).toMatchObject({ phase: 'conflict', aside: true, theirs: { values: { a: '4' } } });
+  await k.resolve('mine');
+  expect(k.get()).toMatchObject({ phase: 'saved', values: { a: '3' } });
+  expect(k.get().theirs).toBeUndefined();
+  expect(dropped).toEqual(['2', '3', '4']);
+});
+
+test('a page that is left tries once more, then never', async () => {
+  const w = world();
+  const k = w.keeper();
+  k.edit({ a: 'x' });
+  w.server.down = true;
+  k.leave();
+  await vi.advanceTimersByTimeAsync(0);
+  w.server.down = false;
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(w.server.saves).toBe(0);
+  expect(w.kept()?.values).toEqual({ a: 'x' });
+});
+
+test('a page that is left during a hand-in that fails saves what it has', async () => {
+  const w = world();
+  const k = w.keeper();
+  k.edit({ a: 'x' });
+  const handedIn = k.handIn(async () => {
+    k.leave();
+    await vi.advanceTimersByTimeAsync(1000);
+    throw offline();
+  });
+  await expect(handedIn).rejects.toMatchObject({ status: 0 });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(w.server.draft).toEqual({ values: { a: 'x' }, revision: 1 });
 });

@@ -14,6 +14,13 @@ export interface Unsaved extends Stored {
   sent?: Values;
 }
 
+/** What another page of this browser wrote and did not bring to the server. */
+export interface Aside {
+  values: Values;
+  /** It is decided: forget it. */
+  drop: () => void;
+}
+
 /**
  * saved     the server has everything
  * dirty     it will be saved in a moment
@@ -32,6 +39,8 @@ export interface DraftState {
   savedAt: number;
   /** With conflict: what was saved elsewhere. */
   theirs?: Stored;
+  /** With conflict: theirs was never saved; another page of this browser left it. */
+  aside?: boolean;
   /** With over and refused: the server's words. */
   message?: string;
 }
@@ -70,6 +79,8 @@ export class DraftKeeper {
   private handingIn = false;
   private running: Promise<void> | undefined;
   private stopped = false;
+  /** Its page is gone: nothing is tried for long any more. */
+  private left = false;
   private readonly listeners = new Set<() => void>();
 
   constructor(
@@ -77,18 +88,21 @@ export class DraftKeeper {
     stored: Stored | null,
     kept: Unsaved | undefined,
     initial: Values,
+    private readonly asides: Aside[] = [],
   ) {
     const server = stored ?? { values: initial, revision: 0 };
     this.revision = server.revision;
     this.state = { values: server.values, phase: 'saved', savedAt: stored?.revision ? Date.now() : 0 };
     if (!kept || equal(kept.values, server.values)) {
       this.port.keep(undefined, this.revision);
-      return;
+    } else {
+      this.unanswered = kept.sent ? [kept.sent, kept.values] : [kept.values];
+      this.state = { ...this.state, values: kept.values };
+      this.keep(kept.values);
+      if (kept.revision === server.revision || this.isOwn(server)) this.later();
+      else this.set({ phase: 'conflict', theirs: server });
     }
-    this.unanswered = kept.sent ? [kept.sent, kept.values] : [kept.values];
-    this.state = { ...this.state, values: kept.values };
-    if (kept.revision === server.revision || this.isOwn(server)) this.later();
-    else this.set({ phase: 'conflict', theirs: server });
+    this.offer();
   }
 
   get = (): DraftState => this.state;
@@ -120,18 +134,20 @@ export class DraftKeeper {
 
   /** Decides a conflict: what stands here, or what was saved elsewhere. */
   async resolve(choice: 'mine' | 'theirs'): Promise<void> {
-    const { theirs } = this.state;
+    const { theirs, aside } = this.state;
     if (this.state.phase !== 'conflict' || !theirs) return;
+    if (aside) return this.settleAside(choice === 'theirs' ? theirs.values : this.state.values);
     this.revision = theirs.revision;
     this.unanswered = [];
     if (choice === 'theirs') {
       this.keep(undefined);
       this.set({ values: theirs.values, phase: 'saved', theirs: undefined, savedAt: Date.now() });
-      return;
+    } else {
+      this.keep(this.state.values);
+      this.set({ phase: 'dirty', theirs: undefined });
+      await this.flush();
     }
-    this.keep(this.state.values);
-    this.set({ phase: 'dirty', theirs: undefined });
-    await this.flush();
+    this.offer();
   }
 
   /**
@@ -150,9 +166,11 @@ export class DraftKeeper {
         if (asAPIError(cause).status !== 409 || !(await this.caughtUp())) throw cause;
         return await send(this.revision);
       }
-    } finally {
+    } catch (cause) {
       this.handingIn = false;
-      if (['dirty', 'offline'].includes(this.state.phase)) this.later();
+      if (this.left) void this.lastTry();
+      else if (['dirty', 'offline'].includes(this.state.phase)) this.later();
+      throw cause;
     }
   }
 
@@ -163,6 +181,7 @@ export class DraftKeeper {
     if (stored.revision <= known) return;
     if (this.state.phase !== 'saved') {
       this.meet(stored);
+      this.offer();
       return;
     }
     // Nothing was written here since: this page follows.
@@ -176,10 +195,44 @@ export class DraftKeeper {
     this.seen(await this.port.load().catch(() => null));
   }
 
+  /** The page is left: one more try to save. What the server does not get stays in this browser, for the next page. */
+  leave() {
+    this.left = true;
+    void this.lastTry();
+  }
+
+  /** Takes leave back: React's strict mode leaves every page once and comes back in the same breath. */
+  stay() {
+    this.left = false;
+  }
+
   /** Was handed in or given back: nothing is saved any more. */
   stop() {
     this.stopped = true;
     this.cancel();
+  }
+
+  private async lastTry() {
+    await this.flush();
+    // A hand-in that is on its way comes here again when it fails.
+    if (this.left && !this.handingIn) this.stop();
+  }
+
+  /** Lets the person choose between what stands here and what another page left, one after the other. */
+  private offer() {
+    while (this.asides[0] && equal(this.asides[0].values, this.state.values)) this.asides.shift()?.drop();
+    const [next] = this.asides;
+    if (!next || this.state.phase === 'conflict' || this.state.phase === 'over') return;
+    this.cancel();
+    this.set({ phase: 'conflict', theirs: { values: next.values, revision: this.revision }, aside: true });
+  }
+
+  private async settleAside(values: Values): Promise<void> {
+    this.keep(values);
+    this.asides.shift()?.drop();
+    this.set({ values, phase: 'dirty', theirs: undefined, aside: undefined });
+    await this.flush();
+    this.offer();
   }
 
   private set(change: Partial<DraftState>) {
@@ -293,14 +346,19 @@ export class DraftKeeper {
     this.cancel();
     const same = equal(theirs.values, this.state.values);
     if (!same && !this.isOwn(theirs)) {
-      this.set({ phase: 'conflict', theirs });
+      this.set({ phase: 'conflict', theirs, aside: undefined });
       return;
     }
     this.revision = theirs.revision;
     this.failures = 0;
     this.unanswered = [];
     this.keep(same ? undefined : this.state.values);
-    this.set({ phase: same ? 'saved' : 'dirty', theirs: undefined, ...(same ? { savedAt: Date.now() } : {}) });
+    this.set({
+      phase: same ? 'saved' : 'dirty',
+      theirs: undefined,
+      aside: undefined,
+      ...(same ? { savedAt: Date.now() } : {}),
+    });
     if (!same) this.later(); // what is written since goes on top
   }
 

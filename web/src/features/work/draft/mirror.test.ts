@@ -56,3 +56,20 @@ test('a browser without storage loses nothing while the page is open', () => {
   mirror.write(place, kept({ values: { a: 1 } }));
   expect(mirror.read(place)?.values).toEqual({ a: 1 });
 });
+
+test('each page has its own entry, and drops none that was written anew since', () => {
+  const mirror = new Mirror(localStorage);
+  mirror.write(place, kept({ values: { a: 'old' } })); // of before pages were told apart
+  mirror.write(place, kept({ values: { a: 'one' }, at: 2000 }), 'p1');
+  mirror.write(place, kept({ at: 3000 }), 'p2');
+  mirror.write({ ...place, node: 'solve_more' }, kept({ at: 4000 }), 'p1');
+  const all = mirror.all(place);
+  expect(all.map((e) => [e.page, e.values?.a])).toEqual([['p2', undefined], ['p1', 'one'], ['', 'old']]); // biome-ignore format: a table
+  expect(mirror.read(place)?.page).toBe('p1');
+  expect(mirror.find(1, 'c1')?.values).toBeDefined();
+  mirror.write(place, kept({ values: { a: 'more' }, at: 5000 }), 'p1');
+  for (const entry of all) mirror.drop(place, entry);
+  expect(mirror.all(place).map((e) => e.values?.a)).toEqual(['more']);
+  mirror.sweep(31 * 24 * 3600_000);
+  expect(localStorage.length).toBe(0);
+});

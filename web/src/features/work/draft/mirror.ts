@@ -30,11 +30,18 @@ const prefix = 'taskloom.draft.';
 /** Nobody comes back to a claim after this long; in milliseconds. */
 const keptFor = 30 * 24 * 3600_000;
 
-const keyOf = ({ user, task, node }: Place) => `${prefix}${user}.${task}.${node}`;
+/** No node's key has an @. Without a page it is what browsers kept before pages were told apart. */
+const keyOf = ({ user, task, node }: Place, page: string) => `${prefix}${user}.${task}.${node}${page && '@'}${page}`;
+
+/** What one page keeps of a place. */
+export interface Entry extends Kept {
+  page: string;
+}
 
 /**
  * The browser's copy of unfinished work. Written at every change and at once, so that neither a reload nor a dead
- * battery loses a letter; the server's copy follows.
+ * battery loses a letter; the server's copy follows. Each page has its own entry of a place: what another tab wrote and
+ * has not saved is not this one's to write over. A page that opens a place takes over what pages that are gone left.
  */
 export class Mirror {
   /** What the storage refused for want of room is kept while the page is open. */
@@ -42,13 +49,26 @@ export class Mirror {
 
   constructor(private readonly storage: Storage | undefined) {}
 
-  read(place: Place): Kept | undefined {
-    const key = keyOf(place);
-    return this.spare.get(key) ?? parse(this.get(key));
+  /** The newest that the server does not have, else the newest. */
+  read(place: Place): Entry | undefined {
+    const all = this.all(place);
+    return all.find((e) => e.values) ?? all[0];
   }
 
-  write(place: Place, kept: Kept) {
-    const key = keyOf(place);
+  /** What all pages keep of a place, newest first. */
+  all(place: Place): Entry[] {
+    const start = keyOf(place, '');
+    const entries: Entry[] = [];
+    for (const key of new Set([...this.keys(), ...this.spare.keys()])) {
+      if (key !== start && !key.startsWith(`${start}@`)) continue;
+      const kept = this.spare.get(key) ?? parse(this.get(key));
+      if (kept) entries.push({ ...kept, page: key.slice(start.length + 1) });
+    }
+    return entries.sort((a, b) => b.at - a.at);
+  }
+
+  write(place: Place, kept: Kept, page = '') {
+    const key = keyOf(place, page);
     this.spare.delete(key);
     const text = JSON.stringify(kept);
     if (this.set(key, text)) return;
@@ -56,8 +76,17 @@ export class Mirror {
     if (!this.set(key, text)) this.spare.set(key, kept);
   }
 
-  remove(place: Place) {
-    const key = keyOf(place);
+  /** Forgets an entry, unless its page wrote it anew since: that page is alive, and it is not known here what it says. */
+  drop(place: Place, entry: Entry) {
+    const now = this.all(place).find((e) => e.page === entry.page);
+    if (now?.at === entry.at) this.remove(place, entry.page);
+  }
+
+  remove(place: Place, page = '') {
+    this.forget(keyOf(place, page));
+  }
+
+  private forget(key: string) {
     this.spare.delete(key);
     try {
       this.storage?.removeItem(key);
@@ -68,12 +97,13 @@ export class Mirror {
 
   /** Where the person worked under a claim; undefined when this browser does not know it. */
   find(user: number, claimId: string): (Place & Kept) | undefined {
+    let found: (Place & Kept) | undefined;
     for (const key of this.keys()) {
       const place = placeOf(key);
       const kept = place?.user === user ? parse(this.get(key)) : undefined;
-      if (place && kept?.claimId === claimId) return { ...place, ...kept };
+      if (place && kept?.claimId === claimId && !found?.values) found = { ...place, ...kept };
     }
-    return undefined;
+    return found;
   }
 
   /** Forgets what is old; when room is needed, everything that the server has, too. */
@@ -81,8 +111,7 @@ export class Mirror {
     for (const key of this.keys()) {
       const kept = parse(this.get(key));
       const old = !kept || now - kept.at > keptFor;
-      const place = placeOf(key);
-      if (place && (old || (all && !kept?.values))) this.remove(place);
+      if (placeOf(key) && (old || (all && !kept?.values))) this.forget(key);
     }
   }
 
@@ -124,7 +153,7 @@ function parse(text: string | null): Kept | undefined {
 }
 
 function placeOf(key: string): Place | undefined {
-  const m = /^(\d+)\.(\d+)\.(.+)$/.exec(key.slice(prefix.length));
+  const m = /^(\d+)\.(\d+)\.([^@]+)(@|$)/.exec(key.slice(prefix.length));
   return m ? { user: Number(m[1]), task: Number(m[2]), node: m[3] ?? '' } : undefined;
 }
 

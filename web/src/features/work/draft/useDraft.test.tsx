@@ -24,6 +24,18 @@ function start(work: Work = sampleWork()) {
   return renderHook(() => useDraft(work, user), { wrapper }).result;
 }
 
+/** A server without an answer, and how it comes back with the draft that it then has. */
+function down() {
+  const routes = saves();
+  const { 'PUT /claims/c1/draft': save } = routes;
+  routes['PUT /claims/c1/draft'] = () => {
+    throw new Refused(0);
+  };
+  return () => {
+    routes['PUT /claims/c1/draft'] = save as never;
+  };
+}
+
 const saves = () =>
   consoleAPI({ 'PUT /claims/c1/draft': (sent) => ({ revision: (sent as { revision: number }).revision + 1 }) });
 
@@ -86,4 +98,41 @@ test('corrections of an earlier round are not put over the answers of this one',
   cleanup();
   mirror.write(place, { ...kept, round: '1' });
   expect(start(sampleWork({ iteration: 2 })).current.values).toEqual({ answer: '42' });
+});
+
+test('a tab that is saved does not take away what another one has not saved', async () => {
+  const routes = saves();
+  const { 'PUT /claims/c1/draft': save } = routes;
+  routes['PUT /claims/c1/draft'] = (sent, ...more) => {
+    if ((sent as { values: { answer: string } }).values.answer === 'two') throw new Refused(0);
+    return save?.(sent, ...more);
+  };
+  const [one, two] = [start(), start()];
+  act(() => one.current.set('answer', 'one'));
+  act(() => two.current.set('answer', 'two'));
+  await act(() => two.current.flush());
+  await act(() => one.current.flush());
+  expect(one.current.phase).toBe('saved');
+  expect(mirror.all(place).flatMap((e) => e.values?.answer ?? [])).toEqual(['two']);
+  act(() => one.current.finish());
+  expect(mirror.read(place)?.values).toEqual({ answer: 'two' });
+});
+
+test('what two tabs left unsaved is offered in the next one, and nothing stays behind', async () => {
+  const up = down();
+  const tabs = [start(), start()];
+  act(() => tabs[0]?.current.set('answer', 'one'));
+  const later = Date.now() + 1;
+  vi.spyOn(Date, 'now').mockReturnValue(later);
+  act(() => tabs[1]?.current.set('answer', 'two'));
+  vi.mocked(Date.now).mockRestore();
+  cleanup();
+  await waitFor(() => expect(mirror.all(place)).toHaveLength(2));
+  up();
+  const next = start();
+  expect(next.current).toMatchObject({ phase: 'conflict', aside: true, values: { answer: 'two' } });
+  expect(next.current.theirs?.values).toEqual({ answer: 'one' });
+  await act(() => next.current.resolve('theirs'));
+  expect(next.current).toMatchObject({ phase: 'saved', values: { answer: 'one' } });
+  expect(mirror.all(place).map((e) => e.values)).toEqual([undefined]);
 });

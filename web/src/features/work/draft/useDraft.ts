@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { body, getClaim, reachable, saveDraft, type Work } from '@/api';
 import { beforeLeaving } from '@/features/session/unsent';
-import type { Values } from '@/fields/rules';
+import { equal, type Values } from '@/fields/rules';
 import { workQuery } from '../queries';
 import { roundOf } from '../round';
 import { DraftKeeper, type DraftState, type Port, type Stored } from './keeper';
-import { type Kept, mirror, type Place } from './mirror';
+import { type Entry, type Kept, mirror, type Place } from './mirror';
 import { useTabs } from './tabs';
 
 export interface Draft extends DraftState {
@@ -44,18 +44,33 @@ export function useDraft(work: Work, user: number): Draft {
   const { claim_id: claimId, task_id: task, node, pipeline_id: pipelineId, kind } = work;
   const round = roundOf(work);
   const place = useMemo<Place>(() => ({ user, task, node }), [user, task, node]);
-  const [played, setPlayed] = useState<ReadonlySet<string>>(() => new Set(mirror.read(place)?.played));
+  const [played, setPlayed] = useState<ReadonlySet<string>>(
+    () => new Set(mirror.all(place).flatMap((e) => e.played ?? [])),
+  );
   const [doneElsewhere, setDoneElsewhere] = useState(false);
   const client = useQueryClient();
   const [started] = useState(() => start());
 
   function start() {
-    const kept = mirror.read(place);
+    const page = Math.random().toString(36).slice(2);
+    let mine: Kept = { claimId, pipelineId, kind, round, revision: 0, played: [...played], at: 0 };
     const write = (change: Partial<Kept>) => {
-      const old = mirror.read(place);
-      const now = { claimId, pipelineId, kind, round, ...change, at: Date.now() };
-      mirror.write(place, { revision: 0, played: old?.played, ...old, ...now });
+      mine = { ...mine, ...change, at: Date.now() };
+      mirror.write(place, mine, page);
     };
+    const [kept, ...others] = takeOver();
+
+    /** What pages before this one left and the server does not have, newest first; the rest is forgotten. */
+    function takeOver(): Entry[] {
+      const server = storedOf(work)?.values;
+      return mirror.all(place).filter((entry) => {
+        // Corrections are of the answers of their round; a contributor goes on from what they wrote in an earlier one.
+        const stale = kind === 'review' && entry.round !== round;
+        if (entry.values && !stale && !equal(entry.values, server)) return true;
+        mirror.drop(place, entry);
+        return false;
+      });
+    }
     let announce: (revision: number) => void = () => {};
     const port: Port = {
       save: async (values, revision) => {
@@ -69,19 +84,21 @@ export function useDraft(work: Work, user: number): Draft {
       keep: (values, revision, sent) => write({ values, revision, sent: sent === values ? undefined : sent }),
       saved: (revision) => announce(revision),
     };
-    // Corrections are of the answers of their round; a contributor goes on from what they wrote in an earlier one.
-    const stale = kind === 'review' && kept?.round !== round;
-    const had = !stale && kept?.values && { values: kept.values, revision: kept.revision, sent: kept.sent };
+    const had = kept?.values && { values: kept.values, revision: kept.revision, sent: kept.sent };
+    const asides = others.map((e) => ({ values: e.values ?? {}, drop: () => mirror.drop(place, e) }));
+    const keeper = new DraftKeeper(port, storedOf(work), had, defaultsOf(work), asides);
+    if (kept) mirror.drop(place, kept); // it is this page's now, which has written it
     return {
-      keeper: new DraftKeeper(port, storedOf(work), had || undefined, defaultsOf(work)),
+      keeper,
       write,
+      page,
       onSaved: (tell: (revision: number) => void) => {
         announce = tell;
       },
     };
   }
 
-  const { keeper } = started;
+  const { keeper, page } = started;
   const tabs = useTabs(`${user}/${task}/${node}`, {
     onSaved: (revision) => void keeper.changedElsewhere(revision),
     onDone: () => setDoneElsewhere(true),
@@ -91,6 +108,7 @@ export function useDraft(work: Work, user: number): Draft {
 
   useEffect(() => keeper.seen(storedOf({ draft: work.draft })), [keeper, work.draft]);
   useEffect(() => {
+    keeper.stay();
     mirror.sweep(Date.now());
     const flush = () => void keeper.flush();
     const hidden = () => document.visibilityState === 'hidden' && flush();
@@ -102,7 +120,7 @@ export function useDraft(work: Work, user: number): Draft {
       unsubscribe();
       stays();
       document.removeEventListener('visibilitychange', hidden);
-      flush(); // the page is left; what is unsaved stays in this browser as well
+      keeper.leave();
     };
   }, [keeper]);
 
@@ -125,14 +143,14 @@ export function useDraft(work: Work, user: number): Draft {
   );
   const finish = useCallback(() => {
     keeper.stop();
-    mirror.remove(place);
+    mirror.remove(place, page);
     tabs.done();
-  }, [keeper, place, tabs.done]);
+  }, [keeper, place, page, tabs.done]);
   const giveBack = useCallback(() => {
     keeper.stop();
-    if (keeper.get().phase === 'saved') mirror.remove(place);
+    if (keeper.get().phase === 'saved') mirror.remove(place, page);
     tabs.done();
-  }, [keeper, place, tabs.done]);
+  }, [keeper, place, page, tabs.done]);
   const flush = useCallback(() => keeper.flush(), [keeper]);
   const resolve = useCallback((choice: 'mine' | 'theirs') => keeper.resolve(choice), [keeper]);
   const handIn = useCallback<Draft['handIn']>((send) => keeper.handIn(send), [keeper]);
