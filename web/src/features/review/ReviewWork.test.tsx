@@ -82,7 +82,7 @@ test('a correction that was emptied keeps nothing from being accepted when anoth
   await userEvent.type(screen.getByLabelText(/Your correction of Kind/), 's');
   expect(screen.queryByLabelText(/Your correction of Answer/)).toBeNull();
   await userEvent.click(screen.getByText(/^Fix and accept/));
-  await waitFor(() => expect(sent).toEqual([{ verdict: 'approve', values: { answer: '', kind: 'sums' } }]));
+  await waitFor(() => expect(sent).toEqual([{ verdict: 'approve', values: { answer: '', kind: 'sums' }, draft_revision: 0 }]));
 });
 
 test('what the server refused stands until it is mended, and no longer', async () => {
