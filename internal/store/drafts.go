@@ -75,8 +75,9 @@ func draftForm(p *pipeline.Pipeline, c Claim) *form.Form {
 // person wrote is lost, as the newest revision. It says whether it did: not when they
 // claimed the node again since and have saved something else or handed in then, whether
 // they hold it still or not, for drafts outlive claims; nor corrections of what was
-// handed in anew since, which they are not about.
-func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, values form.Values) (bool, error) {
+// handed in anew since, which they are not about; nor over a draft of another revision
+// than they saw, where they say so.
+func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, values form.Values, seen *int64) (bool, error) {
 	node, _ := p.Node(c.Node)
 	under := []string{}
 	for _, t := range node.Reviews {
@@ -89,10 +90,10 @@ func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, va
 		SELECT $1, $2, $3, $4, $5, 1 FROM claimed WHERE NOT EXISTS (SELECT 1 FROM submissions s
 			WHERE s.task_id = $1 AND s.org_id = $4 AND s.seq > claimed.seq AND (s.node_key = $2 AND s.author = $3 OR s.node_key = ANY ($7)))
 		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
-			WHERE d.values = excluded.values OR NOT EXISTS (SELECT 1 FROM task_events e
+			WHERE d.values = excluded.values OR coalesce($8, d.revision) = d.revision AND NOT EXISTS (SELECT 1 FROM task_events e
 				WHERE e.task_id = $1 AND e.node_key = $2 AND e.actor = $3 AND e.kind = 'claim' AND e.created_at <= d.updated_at
 					AND e.seq > (SELECT seq FROM claimed))`,
-		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, under)
+		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, under, seen)
 	return tag.RowsAffected() == 1, translate(err)
 }
 

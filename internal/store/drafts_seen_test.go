@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -67,6 +68,33 @@ func TestASubmissionThatSaysNothingOfADraftTakesAny(t *testing.T) {
 	seen := int64(7)
 	_, err = b.Store.SubmitSeen(ctx, ada, b.claim(ada, pipeline.KindSubtask).ID, raw(`{"answer":"42","sure":true}`), &seen)
 	require.NoError(t, err)
+}
+
+// Nor when the claim is over by then: what comes late is kept over the draft that its
+// author saw, and over no other.
+func TestALateSubmissionGoesOverNoDraftThatItsAuthorHasNotSeen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada := t.Context(), b.Contributors[0]
+	id := b.create(1)[0]
+	c := b.claim(ada, pipeline.KindSubtask)
+	for seen := range int64(2) {
+		_, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"phone"}`), seen)
+		require.NoError(t, err)
+	}
+	b.lapse(id, time.Second)
+	require.NotNil(t, b.claim(b.Contributors[1], pipeline.KindSubtask))
+	for seen := range int64(2) {
+		_, err := b.Store.SubmitSeen(ctx, ada, c.ID, raw(`{"answer":"laptop","sure":true}`), &seen)
+		conflicts(t, err, "what you sent now is not kept")
+		require.JSONEq(t, `"phone"`, string(draftOf(b, c)["answer"]))
+	}
+	seen := int64(2)
+	for range 2 { // its answer may get lost
+		_, err := b.Store.SubmitSeen(ctx, ada, c.ID, raw(`{"answer":"laptop","sure":true}`), &seen)
+		conflicts(t, err, "kept as your draft")
+		require.JSONEq(t, `"laptop"`, string(draftOf(b, c)["answer"]))
+	}
 }
 
 func TestAVerdictDoesNotTakeAwayCorrectionsThatItsAuthorHasNotSeen(t *testing.T) {

@@ -73,7 +73,7 @@ func (s *Store) Submit(ctx context.Context, userID int64, claimID string, values
 func (s *Store) SubmitSeen(ctx context.Context, userID int64, claimID string, values form.Values, draft *int64) (Submitted, error) {
 	c, err := s.LiveClaim(ctx, userID, claimID)
 	if err != nil {
-		return s.repeated(ctx, userID, claimID, Verdict{Values: values}, err)
+		return s.repeated(ctx, userID, claimID, Verdict{Values: values, DraftRevision: draft}, err)
 	}
 	if c.Kind != pipeline.KindSubtask {
 		return Submitted{}, fault.New(fault.Validation, "node %q is a review; send a verdict instead", c.Node)
@@ -98,7 +98,7 @@ func (s *Store) SubmitSeen(ctx context.Context, userID int64, claimID string, va
 	}
 	out, err := s.handIn(ctx, c, h)
 	if err != nil {
-		return s.repeated(ctx, userID, claimID, Verdict{Values: values}, err)
+		return s.repeated(ctx, userID, claimID, Verdict{Values: values, DraftRevision: draft}, err)
 	}
 	return out, nil
 }
@@ -229,20 +229,20 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Ve
 	if len(v.Values) == 0 {
 		return Submitted{}, why
 	}
-	return Submitted{}, s.keepSafe(ctx, c, v.Values, why)
+	return Submitted{}, s.keepSafe(ctx, c, v, why)
 }
 
 // keepSafe keeps the values of a submission that was refused as a draft, and is the
 // refusal that says what became of them; why, when they can be no draft at all.
-func (s *Store) keepSafe(ctx context.Context, c Claim, values form.Values, why error) error {
+func (s *Store) keepSafe(ctx context.Context, c Claim, v Verdict, why error) error {
 	p, err := s.Version(ctx, c.VersionID)
 	if err != nil {
 		return err
 	}
-	if len(draftForm(p, c).CheckDraft(values)) > 0 {
+	if len(draftForm(p, c).CheckDraft(v.Values)) > 0 {
 		return why
 	}
-	switch kept, err := s.keepDraft(ctx, p, c, values); {
+	switch kept, err := s.keepDraft(ctx, p, c, v.Values, v.DraftRevision); {
 	case err != nil:
 		return err
 	case kept:
