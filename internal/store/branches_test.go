@@ -125,6 +125,33 @@ func TestATaskThatAnOlderReleaseLedOnIsNotAccused(t *testing.T) {
 	require.NotEmpty(t, v, "what neither release would have written is told")
 }
 
+// While two releases lead tasks side by side, a run may know of a node as waiting that
+// the other one has finished. It stays finished.
+func TestNoRunOpensWhatAnotherReleaseFinished(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(fork()))
+	id := b.create(1)[0]
+	ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
+	b.submitted(ada, id, "solve", answer42)
+	b.submitted(ben, id, "left", `{"l":"x"}`)
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.exec(`UPDATE task_nodes SET status = 'finished' WHERE task_id = $1 AND key = 'left'`, id)
+	c, err := b.Store.ClaimTask(t.Context(), b.member(ada), pipeline.KindSubtask, id, "solve")
+	require.NoError(t, err)
+	_, err = b.Store.Submit(t.Context(), ada, c.ID, raw(`{"answer":"42","sure":false,"doubt":"all"}`))
+	require.NoError(t, err)
+	in := b.step(id, 2)
+	in.Changes = append(in.Changes, pipeline.Change{Seq: in.To, Node: pipeline.NodeState{
+		Key: "left", Status: task.NodeNA, Iteration: 1, Reason: pipeline.ReasonHandedIn,
+	}})
+	res, err := b.Store.ApplyStep(t.Context(), in)
+	require.NoError(t, err)
+	require.True(t, res.Applied)
+	require.Equal(t, task.NodeFinished, b.statusOf(id, "left"))
+	require.Equal(t, 1, b.status(id).Summary.Finished)
+	b.checked()
+}
+
 // A run that takes over from one of an older release, while an event waits, goes on
 // from the rows as that one left them, and ends no task whose rows are not there.
 func TestARunGoesOnFromTheRowsOfAnOlderRelease(t *testing.T) {

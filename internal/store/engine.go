@@ -331,6 +331,9 @@ func sameEvent(a, b pipeline.Event) bool {
 // writeChanges writes what a step decided. The step knows nobody's role, nor who may not
 // review what they did: a node that it keeps for somebody is kept only if they may still
 // work on it, or nobody could claim it for as long as it is kept.
+//
+// What is finished stays so: a run that another release led for a while may know of a
+// node as waiting that the other one finished.
 func (s *Store) writeChanges(ctx context.Context, tx pgx.Tx, t *lockedTask, changes []pipeline.Change) error {
 	p, err := s.versionIn(ctx, tx, t.VersionID)
 	if err != nil {
@@ -350,7 +353,7 @@ func (s *Store) writeChanges(ctx context.Context, tx pgx.Tx, t *lockedTask, chan
 						AND `+mayWorkSQL("n.org_id", "$10", "n.kind")+` AND `+notOfSQL+`$10) = 0)),
 				opened_at = CASE WHEN $3 = 'available' AND status NOT IN ('available', 'claimed') THEN now() ELSE opened_at END,
 				sla_at = CASE WHEN $3 = 'available' AND $12::interval > interval '0' THEN now() + $12::interval END
-			WHERE task_id = $1 AND key = $2 AND last_seq <= $9`,
+			WHERE task_id = $1 AND key = $2 AND last_seq <= $9 AND (status <> 'finished' OR $3 = 'finished')`,
 			t.ID, n.Key, n.Status, n.Iteration, n.Passed, n.Reworks, n.Reason, n.Skipped, c.Seq,
 			nullID(n.ReservedFor), def.ReserveFor(), time.Duration(def.SLA))
 	}
