@@ -68,7 +68,7 @@ func (a *admin) putBack(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	node := []string{nodeSolve, nodeTag, nodeCheck}[a.rand.IntN(3)]
+	node := []string{nodeSolve, nodeTag, nodeMore, nodeCheck}[a.rand.IntN(4)]
 	_, err := a.do(ctx, request{
 		Op: Op{Kind: opPutBack, Task: id, Node: node}, method: http.MethodPost,
 		path: fmt.Sprintf("/api/console/tasks/%d/nodes/%s/release", id, node), refusals: []int{http.StatusConflict},

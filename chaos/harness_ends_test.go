@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -24,6 +25,11 @@ type endedTask struct {
 	claimed map[string]int
 	// handedIn are its submissions and verdicts in the order of the journal.
 	handedIn []handedIn
+	// more is where the node is that only some answers lead to.
+	more task.NodeStatus
+	// older says that an older version may have led it, which finished that node also
+	// where the answer was sent back and led elsewhere then.
+	older bool
 }
 
 type handedIn struct {
@@ -31,7 +37,11 @@ type handedIn struct {
 	iteration int
 	verdict   string // of a review
 	seq       int64
+	answer    string // of solve
 }
+
+// moreDue finds answers that lead to more.
+var moreDue = regexp.MustCompile("^" + leadsToMore + "$")
 
 // wrong says why the task cannot have come to its end, "" when it can. It knows the
 // pipeline of the load (Organization.definition) and asks nothing that the product
@@ -60,7 +70,15 @@ func (e endedTask) wrong() string {
 		for _, h := range e.handedIn {
 			last[h.node] = h
 		}
-		for _, node := range []string{nodeSolve, nodeTag, nodeCheck} {
+		due := []string{nodeSolve, nodeTag, nodeCheck}
+		led := moreDue.MatchString(last[nodeSolve].answer)
+		if led {
+			due = append(due, nodeMore)
+		}
+		if led != (e.more == task.NodeFinished) && !e.older {
+			return fmt.Sprintf("is finished, its last answer is %q, and node %s is %s", last[nodeSolve].answer, nodeMore, e.more)
+		}
+		for _, node := range due {
 			if h, ok := last[node]; !ok || h.iteration != e.claimed[node] {
 				return fmt.Sprintf("is finished, node %s was claimed in round %d, and handed in last in round %d", node, e.claimed[node], h.iteration)
 			}
@@ -109,12 +127,13 @@ func (r *Run) endedTasks(ctx context.Context) (map[int64]*endedTask, error) {
 	pipelines := r.loadPipelines()
 	tasks := map[int64]*endedTask{}
 	var id, seq int64
-	var text, verdict string
+	var text, verdict, more string
 	var iteration int
 	pool := r.Store().Pool()
-	rows, _ := pool.Query(ctx, `SELECT id, status FROM tasks WHERE pipeline_id = ANY($1)`, pipelines)
-	if _, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error {
-		tasks[id] = &endedTask{id: id, status: task.Status(text), claimed: map[string]int{}}
+	rows, _ := pool.Query(ctx, `SELECT t.id, t.status, n.status FROM tasks t JOIN task_nodes n ON n.task_id = t.id AND n.key = $2
+		WHERE t.pipeline_id = ANY($1)`, pipelines, nodeMore)
+	if _, err := pgx.ForEachRow(rows, []any{&id, &text, &more}, func() error {
+		tasks[id] = &endedTask{id: id, status: task.Status(text), claimed: map[string]int{}, more: task.NodeStatus(more), older: r.older}
 		return nil
 	}); err != nil {
 		return nil, err
@@ -129,11 +148,12 @@ func (r *Run) endedTasks(ctx context.Context) (map[int64]*endedTask, error) {
 	}); err != nil {
 		return nil, err
 	}
-	rows, _ = pool.Query(ctx, `SELECT s.task_id, s.node_key, s.iteration, s.verdict, s.seq FROM submissions s JOIN tasks t ON t.id = s.task_id
+	rows, _ = pool.Query(ctx, `SELECT s.task_id, s.node_key, s.iteration, s.verdict, s.seq, coalesce(s.values->>'answer', '')
+		FROM submissions s JOIN tasks t ON t.id = s.task_id
 		WHERE t.pipeline_id = ANY($1) ORDER BY s.task_id, s.seq`, pipelines)
-	_, err := pgx.ForEachRow(rows, []any{&id, &text, &iteration, &verdict, &seq}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&id, &text, &iteration, &verdict, &seq, &more}, func() error {
 		if t := tasks[id]; t != nil {
-			t.handedIn = append(t.handedIn, handedIn{text, iteration, verdict, seq})
+			t.handedIn = append(t.handedIn, handedIn{text, iteration, verdict, seq, more})
 		}
 		return nil
 	})
@@ -142,9 +162,12 @@ func (r *Run) endedTasks(ctx context.Context) (map[int64]*endedTask, error) {
 
 func TestAnEndHasItsCause(t *testing.T) {
 	t.Parallel()
-	solve, tag := handedIn{nodeSolve, 1, "", 3}, handedIn{nodeTag, 1, "", 5}
-	check := func(round int, verdict string, seq int64) handedIn { return handedIn{nodeCheck, round, verdict, seq} }
-	again := handedIn{nodeSolve, 2, "", 9}
+	solve, tag := handedIn{nodeSolve, 1, "", 3, "q 7 of c1 on task 4"}, handedIn{nodeTag, 1, "", 5, ""}
+	check := func(round int, verdict string, seq int64) handedIn {
+		return handedIn{nodeCheck, round, verdict, seq, ""}
+	}
+	again, leads, more := handedIn{nodeSolve, 2, "", 9, "q 9 of c1 on task 4"}, handedIn{nodeSolve, 1, "", 3, "q 18 of c1 on task 4"}, handedIn{nodeMore, 1, "", 6, ""}
+	all := map[string]int{nodeSolve: 1, nodeTag: 1, nodeCheck: 1, nodeMore: 1}
 	once := map[string]int{nodeSolve: 1, nodeTag: 1, nodeCheck: 1}
 	twice := map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 2}
 	rejected := []handedIn{solve, tag}
@@ -155,25 +178,31 @@ func TestAnEndHasItsCause(t *testing.T) {
 		status   task.Status
 		claimed  map[string]int
 		handedIn []handedIn
+		more     task.NodeStatus
 		right    bool
 	}{
-		"done and approved":               {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, true},
-		"one node is missing":             {task.Finished, once, []handedIn{solve, check(1, "approve", 7)}, false},
-		"without a verdict":               {task.Finished, once, []handedIn{solve, tag}, false},
-		"rejected":                        {task.Finished, once, []handedIn{solve, tag, check(1, "reject", 7)}, false},
-		"rejected, and done again":        {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 7), again, check(2, "approve", 11)}, true},
-		"taken back, and not done again":  {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7)}, false},
-		"approved before it was done":     {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7), again}, false},
-		"by the reviewer":                 {task.Escalated, once, []handedIn{solve, check(1, "escalate", 7)}, true},
-		"by nobody":                       {task.Escalated, once, []handedIn{solve, tag}, false},
-		"after one rejection":             {task.Escalated, once, []handedIn{solve, tag, check(1, "reject", 7)}, false},
-		"rejected once more than allowed": {task.Escalated, once, rejected, true},
-		"as often as allowed":             {task.Escalated, once, rejected[:len(rejected)-1], false},
-		"failed":                          {task.Failed, once, []handedIn{solve, tag, check(1, "approve", 7)}, false},
-		"quarantined":                     {task.Quarantined, once, nil, false},
-		"under way":                       {task.InProgress, once, []handedIn{solve}, true},
+		"done and approved":               {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, true},
+		"one node is missing":             {task.Finished, once, []handedIn{solve, check(1, "approve", 7)}, task.NodeNA, false},
+		"without a verdict":               {task.Finished, once, []handedIn{solve, tag}, task.NodeNA, false},
+		"rejected":                        {task.Finished, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false},
+		"rejected, and done again":        {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true},
+		"taken back, and not done again":  {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false},
+		"approved before it was done":     {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7), again}, task.NodeNA, false},
+		"by the reviewer":                 {task.Escalated, once, []handedIn{solve, check(1, "escalate", 7)}, task.NodeNA, true},
+		"by nobody":                       {task.Escalated, once, []handedIn{solve, tag}, task.NodeNA, false},
+		"after one rejection":             {task.Escalated, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false},
+		"rejected once more than allowed": {task.Escalated, once, rejected, task.NodeNA, true},
+		"as often as allowed":             {task.Escalated, once, rejected[:len(rejected)-1], task.NodeNA, false},
+		"failed":                          {task.Failed, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false},
+		"quarantined":                     {task.Quarantined, once, nil, task.NodeNA, false},
+		"under way":                       {task.InProgress, once, []handedIn{solve}, task.NodeNA, true},
+		"with more":                       {task.Finished, all, []handedIn{leads, tag, more, check(1, "approve", 7)}, task.NodeFinished, true},
+		"more is missing":                 {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeNA, false},
+		"more was not handed in":          {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeFinished, false},
+		"more counts, and was left":       {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeFinished, false},
+		"more was left":                   {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true},
 	} {
-		wrong := endedTask{1, c.status, c.claimed, c.handedIn}.wrong()
+		wrong := endedTask{1, c.status, c.claimed, c.handedIn, c.more, false}.wrong()
 		require.Equal(t, c.right, wrong == "", "%s: %s", name, wrong)
 	}
 }

@@ -126,7 +126,7 @@ const (
 // contribute works on a subtask and hands it in; when it is not to be quick, perhaps
 // never.
 func (p *person) contribute(ctx context.Context, k *claim, quick bool) error {
-	field := map[string]string{nodeSolve: "answer", nodeTag: "label"}[k.Node]
+	field := fieldOf[k.Node]
 	if p.chance(p.load.Draft) {
 		left, err := p.write(ctx, k, field, quick)
 		if err != nil || left {

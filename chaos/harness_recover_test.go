@@ -233,7 +233,7 @@ func (p *prober) work(ctx context.Context, c *client, id int64, node string) err
 			if role == roleReviewer {
 				err = c.verdict(ctx, k, "approve")
 			} else {
-				err = c.submit(ctx, k, object{map[string]string{nodeSolve: "answer", nodeTag: "label"}[node]: c.org.Mark + " probe"})
+				err = c.submit(ctx, k, object{fieldOf[node]: c.org.Mark + " probe"})
 			}
 			if err == nil {
 				return nil

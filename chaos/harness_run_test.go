@@ -76,6 +76,8 @@ type Run struct {
 	home     chan struct{} // closed: people go home
 	refill   chan struct{} // closed: no more tasks
 	stopped  bool
+	// older says that some process was of another version.
+	older bool
 
 	mu         sync.Mutex
 	violations []string

@@ -135,6 +135,7 @@ func git(t *testing.T, args ...string) (string, error) {
 // run replaces the program of a process, in order: it ends, and the other one
 // starts. It returns once both APIs are ready.
 func (v version) run(ctx context.Context, r *Run, p *stacktest.Process) error {
+	r.older = true // or the program that this one replaces is
 	p.Stop()
 	p.Use(v.Path)
 	p.StartAgain()

@@ -17,12 +17,21 @@ import (
 const password = "taskloom-chaos"
 
 // The nodes of the pipeline. solve and tag are side by side, check reviews
-// solve.
+// solve. more is beside check, where the answer of solve leads: what check sends
+// back may lead elsewhere the next time.
 const (
 	nodeSolve = "solve"
 	nodeTag   = "tag"
+	nodeMore  = "more"
 	nodeCheck = "check"
 )
+
+// fieldOf is what a contributor fills in for a node.
+var fieldOf = map[string]string{nodeSolve: "answer", nodeTag: "label", nodeMore: "rest"}
+
+// leadsToMore is the pattern of answers that lead to more: every other one that a
+// person gives, and none of the probes'.
+const leadsToMore = `.* [0-9]*[02468] of .*`
 
 // Organization is one tenant. Its mark stands in everything that belongs to
 // it: names, addresses, questions, answers. A body that reaches a client of
@@ -143,6 +152,9 @@ func (o *Organization) definition() object {
 			{"key": nodeTag, "kind": "subtask", "title": "Tag " + o.Mark, "lease": "1m", "fields": []object{
 				{"name": "label", "title": "Label", "type": "short_text", "input": "contributor", "required": true},
 			}},
+			{"key": nodeMore, "kind": "subtask", "title": "More " + o.Mark, "lease": "1m", "fields": []object{
+				{"name": "rest", "title": "Rest", "type": "short_text", "input": "contributor", "required": true},
+			}},
 			{
 				"key": nodeCheck, "kind": "review", "title": "Check " + o.Mark, "lease": "1m", "max_rework": maxRework,
 				"reviews": []object{{"node": nodeSolve, "fields": []string{"answer"}}},
@@ -153,6 +165,8 @@ func (o *Organization) definition() object {
 			{"from": "start", "to": nodeSolve},
 			{"from": nodeSolve, "to": nodeCheck},
 			{"from": nodeCheck, "to": "end"},
+			{"from": nodeSolve, "to": nodeMore, "when": object{"field": "answer", "op": "matches", "value": leadsToMore}},
+			{"from": nodeMore, "to": "end"},
 			{"from": "start", "to": nodeTag},
 			{"from": nodeTag, "to": "end"},
 		},
