@@ -102,7 +102,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
 
   const gone = draft.doneElsewhere || give.isSuccess || release.isSuccess;
   const lost = lease.lost || draft.phase === 'over' || ended !== undefined;
-  const unanswered = useUnanswered(give, lost, give.mutate);
+  const unanswered = useUnanswered(give, lost, give.mutate, draft.settle);
   // A claim that its own verdict ended is not lost.
   const over = !gone && !give.isPending && !unanswered.open && lost;
   const locked = over || gone || give.isPending || unanswered.open;

@@ -63,7 +63,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
         if (status === 409) void draft.flush().finally(() => lease.extend().catch(() => {}));
       },
     });
-  const unanswered = useUnanswered(submit, lost, send);
+  const unanswered = useUnanswered(submit, lost, send, draft.settle);
   // A claim that its own submission ended is not lost.
   const over = !gone && !submit.isPending && !unanswered.open && lost;
   const locked = over || gone || submit.isPending || unanswered.open;

@@ -125,7 +125,7 @@ function shared(work: Work = sampleWork()) {
     server.handedIn.push(sent);
     return { ...done, next: null };
   };
-  consoleAPI({
+  const routes = consoleAPI({
     'GET /claims/c1': () => ({ ...work, draft: server.draft }),
     'PUT /claims/c1/draft': (sent) => {
       const { values, revision } = sent as { values: unknown; revision: number };
@@ -140,7 +140,7 @@ function shared(work: Work = sampleWork()) {
   const elsewhere = (answer: string) => {
     server.draft = { values: { answer }, revision: server.draft.revision + 1, updated_at: '' };
   };
-  return { server, elsewhere };
+  return { server, elsewhere, routes };
 }
 
 test('an old form is not handed in over what was written elsewhere since: both stand there to choose from', async () => {
@@ -173,6 +173,32 @@ test('what was written elsewhere is told when the task is asked for again', asyn
   await screen.findByText('This was saved somewhere else, too');
   expect((await answer()).value).toBe('phone!');
 });
+
+test.each([
+  ['submit', sampleWork(), /^Submit/],
+  ['review', sampleReview(), /^Fix and accept/],
+] as const)(
+  'a %s without an answer is not repeated over what was written elsewhere since',
+  async (what, work, button) => {
+    const { server, elsewhere, routes } = shared(work);
+    const route = `POST /claims/c1/${what}`;
+    const { [route]: take } = routes;
+    routes[route] = () => {
+      throw new Refused(0);
+    };
+    const { queries } = showClaim();
+    await userEvent.click(await screen.findByText(button));
+    await screen.findByText('No answer to your submission yet');
+    routes[route] = take as never;
+    elsewhere('phone');
+    await queries.refetchQueries({ queryKey: ['getClaim', 'c1'] });
+    await screen.findByText('This was saved somewhere else, too');
+    expect(server.handedIn).toEqual([]);
+    expect(screen.queryByText('No answer to your submission yet')).toBeNull();
+    await userEvent.click(screen.getByText('Take what was saved there'));
+    expect(server.draft.values).toEqual({ answer: 'phone' });
+  },
+);
 
 test('nor is a verdict given over corrections that were made elsewhere', async () => {
   const { server, elsewhere } = shared(sampleReview());

@@ -71,12 +71,17 @@ export interface HandIn {
   next: boolean;
 }
 
-/** A hand-in that was refused for a draft from elsewhere is over: the choice between the two says all there is to say. */
+/**
+ * A hand-in that was refused for a draft from elsewhere is over: the choice between the two says all there is to say. So
+ * is one without an answer that the server refuses now for that draft: sent again, it would go out over the choice.
+ */
 export function useForgetRefused(handIn: { error: unknown; reset: () => void }, draft: Draft) {
   const { error, reset } = handIn;
   const conflict = draft.phase === 'conflict';
   useEffect(() => {
-    if (conflict && error && asAPIError(error).status === 409) reset();
+    if (!conflict || !error) return;
+    const { status, transient } = asAPIError(error);
+    if (status === 409 || transient) reset();
   }, [conflict, error, reset]);
 }
 

@@ -26,9 +26,14 @@ export interface Unanswered {
 /**
  * A hand-in without an answer may have been done: then its claim is over, and who sends the same again gets the answer
  * it missed, while anything else is refused. So the same is sent again, by itself when the server is back or says that
- * the claim is over. `over` is that word.
+ * the claim is over. `over` is that word; `giveUp` is told when the person will hand in something else.
  */
-export function useUnanswered<V>(handIn: HandIn<V>, over: boolean, send: (what: V) => void): Unanswered {
+export function useUnanswered<V>(
+  handIn: HandIn<V>,
+  over: boolean,
+  send: (what: V) => void,
+  giveUp: () => void,
+): Unanswered {
   const reachable = useReachable();
   const [repeats, setRepeats] = useState(0);
   const { variables, error, isPending } = handIn;
@@ -56,5 +61,9 @@ export function useUnanswered<V>(handIn: HandIn<V>, over: boolean, send: (what: 
     return () => clearTimeout(timer);
   }, [byItself, repeats]);
 
-  return { open: lost || (isPending && repeats > 0), error, repeating: isPending, repeat, change: handIn.reset };
+  const change = () => {
+    handIn.reset();
+    giveUp();
+  };
+  return { open: lost || (isPending && repeats > 0), error, repeating: isPending, repeat, change };
 }

@@ -450,3 +450,41 @@ test('a page that is left during a hand-in that fails saves what it has', async 
   await vi.advanceTimersByTimeAsync(0);
   expect(w.server.draft).toEqual({ values: { a: 'x' }, revision: 1 });
 });
+
+/** A hand-in goes out and has no answer. */
+async function loseHandIn(k: DraftKeeper) {
+  await expect(k.handIn(async () => Promise.reject(offline()))).rejects.toMatchObject({ status: 0 });
+}
+
+test('what was handed in without an answer is not sent again over what was saved elsewhere meanwhile', async () => {
+  const w = world({ values: { a: 'laptop' }, revision: 1 });
+  const k = w.keeper();
+  await loseHandIn(k);
+  w.server.draft = { values: { a: 'phone' }, revision: 2 };
+  k.seen(w.server.draft);
+  expect(k.get()).toMatchObject({ phase: 'saved', values: { a: 'laptop' } });
+  await expect(k.handIn(w.handIn)).rejects.toMatchObject({ status: 409 });
+  expect(k.get()).toMatchObject({ phase: 'conflict', values: { a: 'laptop' }, theirs: { values: { a: 'phone' } } });
+  await k.resolve('theirs');
+  w.server.draft = { values: { a: 'phone again' }, revision: 3 };
+  k.seen(w.server.draft);
+  expect(k.get()).toMatchObject({ phase: 'saved', values: { a: 'phone again' } });
+});
+
+test('who changes something after a hand-in without an answer chooses first', async () => {
+  const w = world({ values: { a: 'laptop' }, revision: 1 });
+  const k = w.keeper();
+  await loseHandIn(k);
+  w.server.draft = { values: { a: 'phone' }, revision: 2 };
+  k.seen(w.server.draft);
+  k.settle();
+  expect(k.get()).toMatchObject({ phase: 'conflict', values: { a: 'laptop' }, theirs: { values: { a: 'phone' } } });
+});
+
+test('a draft from elsewhere is followed after a refusal of too many requests', async () => {
+  const w = world({ values: { a: '1' }, revision: 1 });
+  const k = w.keeper();
+  await expect(k.handIn(async () => Promise.reject(new APIError(429, 'rate_limited', 'wait')))).rejects.toBeDefined();
+  k.seen({ values: { a: '2' }, revision: 2 });
+  expect(k.get()).toMatchObject({ phase: 'saved', values: { a: '2' } });
+});

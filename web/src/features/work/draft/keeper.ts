@@ -77,6 +77,10 @@ export class DraftKeeper {
   private unanswered: Values[] = [];
   /** Something is handed in: a save beside it would make its revision an old one. */
   private handingIn = false;
+  /** A hand-in may have been done: it is sent again as it was, with no newer revision than the person knew of then. */
+  private unsettled = false;
+  /** The newest draft that the server told of meanwhile. */
+  private heard: Stored | undefined;
   private running: Promise<void> | undefined;
   private stopped = false;
   /** Its page is gone: nothing is tried for long any more. */
@@ -168,15 +172,32 @@ export class DraftKeeper {
       }
     } catch (cause) {
       this.handingIn = false;
+      const err = asAPIError(cause);
+      if (!err.transient) this.settle();
+      else if (err.status !== 429) this.unsettled = true; // a 429 was refused before anything was done
       if (this.left) void this.lastTry();
       else if (['dirty', 'offline'].includes(this.state.phase)) this.later();
       throw cause;
     }
   }
 
+  /** A hand-in without an answer is not sent again: the person goes on, and sees what was saved elsewhere meanwhile. */
+  settle() {
+    const { heard } = this;
+    this.unsettled = false;
+    this.heard = undefined;
+    if (!heard || heard.revision <= this.revision || this.stopped || this.running || this.state.phase === 'over')
+      return;
+    this.meet(heard);
+  }
+
   /** The server told what it has, which may be newer than what this page knows. */
   seen(stored: Stored | null) {
     if (!stored || this.stopped || this.handingIn || this.running || this.state.phase === 'over') return;
+    if (this.unsettled) {
+      this.heard = stored;
+      return;
+    }
     const known = this.state.theirs?.revision ?? this.revision;
     if (stored.revision <= known) return;
     if (this.state.phase !== 'saved') {
@@ -346,6 +367,8 @@ export class DraftKeeper {
     this.cancel();
     const same = equal(theirs.values, this.state.values);
     if (!same && !this.isOwn(theirs)) {
+      this.unsettled = false; // the server refuses what was handed in before this
+      this.heard = undefined;
       this.set({ phase: 'conflict', theirs, aside: undefined });
       return;
     }

@@ -16,6 +16,8 @@ export interface Draft extends DraftState {
   resolve: (choice: 'mine' | 'theirs') => Promise<void>;
   /** Hands in by send, with the revision of the draft that it takes away; see DraftKeeper. */
   handIn: <T>(send: (revision: number) => Promise<T>) => Promise<T>;
+  /** What was handed in without an answer is not sent again. */
+  settle: () => void;
   /** It was handed in: forget it, here and in other tabs. */
   finish: () => void;
   /** It was given back, or another tab was done with it: here stays what the server does not have. */
@@ -153,12 +155,14 @@ export function useDraft(work: Work, user: number): Draft {
   }, [keeper, place, page, tabs.done]);
   const flush = useCallback(() => keeper.flush(), [keeper]);
   const resolve = useCallback((choice: 'mine' | 'theirs') => keeper.resolve(choice), [keeper]);
+  const settle = useCallback(() => keeper.settle(), [keeper]);
   const handIn = useCallback<Draft['handIn']>((send) => keeper.handIn(send), [keeper]);
   return {
     ...state,
     set,
     flush,
     handIn,
+    settle,
     resolve,
     finish,
     giveBack,
