@@ -451,6 +451,12 @@ test('a page that is left during a hand-in that fails saves what it has', async 
   expect(w.server.draft).toEqual({ values: { a: 'x' }, revision: 1 });
 });
 
+test('a choice that was put off is still there after a reload', () => {
+  const w = world({ values: { a: 'other' }, revision: 4 });
+  w.keeper({ values: { a: '12' }, revision: 3 });
+  expect(w.keeper(w.kept()).get()).toMatchObject({ phase: 'conflict', theirs: { values: { a: 'other' } } });
+});
+
 /** A hand-in goes out and has no answer. */
 async function loseHandIn(k: DraftKeeper) {
   await expect(k.handIn(async () => Promise.reject(offline()))).rejects.toMatchObject({ status: 0 });

@@ -4,7 +4,7 @@ import { equal, type Values } from '@/fields/rules';
 /** A draft as the server has it. */
 export interface Stored {
   values: Values;
-  /** Counts saves; 0 for none. */
+  /** Counts saves; 0 for none, and less for one that no draft of the server can have. */
   revision: number;
 }
 
@@ -102,8 +102,10 @@ export class DraftKeeper {
     } else {
       this.unanswered = kept.sent ? [kept.sent, kept.values] : [kept.values];
       this.state = { ...this.state, values: kept.values };
+      const onTop = kept.revision === server.revision || this.isOwn(server);
+      if (!onTop) this.revision = kept.revision; // kept with the other one, the choice would be gone after a reload
       this.keep(kept.values);
-      if (kept.revision === server.revision || this.isOwn(server)) this.later();
+      if (onTop) this.later();
       else this.set({ phase: 'conflict', theirs: server });
     }
     this.offer();

@@ -136,3 +136,26 @@ test('what two tabs left unsaved is offered in the next one, and nothing stays b
   expect(next.current).toMatchObject({ phase: 'saved', values: { answer: 'one' } });
   expect(mirror.all(place).map((e) => e.values)).toEqual([undefined]);
 });
+
+test('what came back in a new round is not covered by words of an earlier one, whose revisions count anew', async () => {
+  const routes = saves();
+  const put = vi.spyOn(routes, 'PUT /claims/c1/draft' as never);
+  const draft = (answer: string, revision: number) => ({ values: { answer }, revision, updated_at: '' });
+  const kept = { claimId: 'c0', pipelineId: 3, round: '1', values: { answer: 'old' }, at: Date.now() };
+  // Undone, where the draft is what was handed in, and rejected, where no draft was saved yet.
+  for (const revision of [1, 0]) {
+    localStorage.clear();
+    mirror.write(place, { ...kept, revision });
+    const again = sampleWork({ iteration: 2, draft: draft('phone', revision) });
+    for (let opened = 0; opened < 2; opened++) {
+      const { current } = start(again);
+      expect(current).toMatchObject({ phase: 'conflict', values: { answer: 'old' } });
+      expect(current.theirs?.values).toEqual({ answer: 'phone' });
+      cleanup();
+    }
+  }
+  expect(put).not.toHaveBeenCalled();
+  localStorage.clear();
+  mirror.write(place, { ...kept, revision: 1, sent: { answer: 'mine' } });
+  expect(start(sampleWork({ iteration: 2, draft: draft('mine', 1) })).current.phase).toBe('dirty');
+});

@@ -86,7 +86,9 @@ export function useDraft(work: Work, user: number): Draft {
       keep: (values, revision, sent) => write({ values, revision, sent: sent === values ? undefined : sent }),
       saved: (revision) => announce(revision),
     };
-    const had = kept?.values && { values: kept.values, revision: kept.revision, sent: kept.sent };
+    // Revisions count anew in each round: the same one is of another draft there.
+    const revision = kept?.round === round ? kept.revision : -1;
+    const had = kept?.values && { values: kept.values, revision, sent: kept.sent };
     const asides = others.map((e) => ({ values: e.values ?? {}, drop: () => mirror.drop(place, e) }));
     const keeper = new DraftKeeper(port, storedOf(work), had, defaultsOf(work), asides);
     if (kept) mirror.drop(place, kept); // it is this page's now, which has written it
