@@ -28,7 +28,7 @@ export class Refused extends Error {
   constructor(
     readonly status: number,
     message = 'refused',
-    readonly problems: { field: string; message: string }[] = [],
+    readonly problems: { field?: string; path?: string; message: string }[] = [],
   ) {
     super(message);
   }

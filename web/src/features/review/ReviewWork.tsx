@@ -58,11 +58,11 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   };
   const give = useMutation({
     mutationFn: ({ verdict, next }: { verdict: ReviewRequest; next: boolean }) =>
-      draft.handIn((draft_revision) =>
+      draft.handIn((seen) =>
         body(
           reviewClaim({
             path: { claim_id: work.claim_id },
-            body: { ...verdict, draft_revision },
+            body: { ...verdict, ...seen },
             query: next ? { next } : undefined,
           }),
         ),

@@ -200,6 +200,38 @@ test.each([
   },
 );
 
+test.each([
+  ['submit', sampleWork(), /^Submit/, { values: { answer: 'both' } }],
+  ['review', sampleReview(), /^Fix and accept/, { verdict: 'approve', values: { answer: 'both' } }],
+] as const)('a %s reaches a server that knows no revisions of drafts', async (what, work, button, body) => {
+  const { server, routes } = shared(work);
+  routes[`POST /claims/c1/${what}`] = (sent) => {
+    if (Object.hasOwn(sent as object, 'draft_revision'))
+      throw new Refused(422, 'the body does not fit', [{ path: 'draft_revision', message: 'unexpected property' }]);
+    server.handedIn.push(sent);
+    return { ...done, next: null };
+  };
+  const { router } = showClaim();
+  await userEvent.click(await screen.findByText(button));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/3/work'));
+  expect(server.handedIn).toEqual([body]);
+});
+
+test('what else is wrong with a hand-in is no reason to leave its revision out', async () => {
+  const { server, routes } = shared();
+  const sent: unknown[] = [];
+  routes['POST /claims/c1/submit'] = (what) => {
+    sent.push(what);
+    throw new Refused(422, 'refused', [{ field: 'draft_revision', message: 'the answer is too short' }]);
+  };
+  showClaim();
+  await answer();
+  await submit();
+  await screen.findAllByText(/needs a look/);
+  expect(sent).toEqual([{ values: { answer: 'both' }, draft_revision: 1 }]);
+  expect(server.handedIn).toEqual([]);
+});
+
 test('nor is a verdict given over corrections that were made elsewhere', async () => {
   const { server, elsewhere } = shared(sampleReview());
   const { router } = showClaim();

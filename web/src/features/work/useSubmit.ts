@@ -90,11 +90,11 @@ export function useSubmit(work: Work, draft: Draft) {
   const tellFailed = useTellFailed();
   const submit = useMutation({
     mutationFn: ({ values, next }: HandIn) =>
-      draft.handIn((draft_revision) =>
+      draft.handIn((seen) =>
         body(
           submitClaim({
             path: { claim_id: work.claim_id },
-            body: { values, draft_revision },
+            body: { values, ...seen },
             query: next ? { next } : undefined,
           }),
         ),

@@ -7,6 +7,7 @@ import { workQuery } from '../queries';
 import { roundOf } from '../round';
 import { DraftKeeper, type DraftState, type Port, type Stored } from './keeper';
 import { type Entry, type Kept, mirror, type Place } from './mirror';
+import { type SeenDraft, withSeen } from './seenDraft';
 import { useTabs } from './tabs';
 
 export interface Draft extends DraftState {
@@ -15,7 +16,7 @@ export interface Draft extends DraftState {
   flush: () => Promise<void>;
   resolve: (choice: 'mine' | 'theirs') => Promise<void>;
   /** Hands in by send, with the revision of the draft that it takes away; see DraftKeeper. */
-  handIn: <T>(send: (revision: number) => Promise<T>) => Promise<T>;
+  handIn: <T>(send: (seen: SeenDraft) => Promise<T>) => Promise<T>;
   /** What was handed in without an answer is not sent again. */
   settle: () => void;
   /** It was handed in: forget it, here and in other tabs. */
@@ -158,7 +159,10 @@ export function useDraft(work: Work, user: number): Draft {
   const flush = useCallback(() => keeper.flush(), [keeper]);
   const resolve = useCallback((choice: 'mine' | 'theirs') => keeper.resolve(choice), [keeper]);
   const settle = useCallback(() => keeper.settle(), [keeper]);
-  const handIn = useCallback<Draft['handIn']>((send) => keeper.handIn(send), [keeper]);
+  const handIn = useCallback<Draft['handIn']>(
+    (send) => keeper.handIn((revision) => withSeen(revision, send)),
+    [keeper],
+  );
   return {
     ...state,
     set,
