@@ -494,3 +494,44 @@ test('a draft from elsewhere is followed after a refusal of too many requests', 
   k.seen({ values: { a: '2' }, revision: 2 });
   expect(k.get()).toMatchObject({ phase: 'saved', values: { a: '2' } });
 });
+
+test.each([
+  ['came through', true],
+  ['did not', false],
+])('a save that hangs holds up a hand-in for some seconds only: it %s', async (_, through) => {
+  const w = world({ values: { a: '0' }, revision: 3 });
+  const k = w.keeper();
+  const { save } = w.port;
+  w.port.save = async (values, revision) => {
+    if (through) await save(values, revision);
+    return new Promise(() => {});
+  };
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(800);
+  const handedIn = k.handIn(w.handIn);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await Promise.race([handedIn, 'it waits'])).toBe(through ? 4 : 3);
+});
+
+test('a save that is answered only after the hand-in was refused for it is no conflict', async () => {
+  const w = world({ values: { a: '0' }, revision: 3 });
+  const k = w.keeper();
+  const { save } = w.port;
+  let answer = () => {};
+  w.port.save = async (values, revision) => {
+    const saved = await save(values, revision);
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return saved;
+  };
+  k.edit({ a: '1' });
+  await vi.advanceTimersByTimeAsync(800);
+  const handedIn = k.handIn(async (revision) => {
+    answer();
+    await vi.advanceTimersByTimeAsync(0);
+    return w.handIn(revision);
+  });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await handedIn).toBe(4);
+});

@@ -63,6 +63,8 @@ const pause = 800;
 const patience = 5_000;
 /** Tries while offline: after 1, 2, 4 … seconds, at most every 30. */
 const retryMost = 30_000;
+/** As long does a hand-in wait for the answer to a save, in milliseconds: a connection may hang for minutes. */
+const answerMost = 10_000;
 /** As many saves without an answer are remembered. */
 const unansweredMost = 20;
 
@@ -165,11 +167,12 @@ export class DraftKeeper {
     this.handingIn = true;
     this.cancel();
     try {
-      await this.running;
+      await this.answered();
+      const sent = this.revision;
       try {
-        return await send(this.revision);
+        return await send(sent);
       } catch (cause) {
-        if (asAPIError(cause).status !== 409 || !(await this.caughtUp())) throw cause;
+        if (asAPIError(cause).status !== 409 || !(await this.caughtUp(sent))) throw cause;
         return await send(this.revision);
       }
     } catch (cause) {
@@ -356,11 +359,23 @@ export class DraftKeeper {
     this.meet(stored ?? { values: {}, revision: 0 });
   }
 
-  /** After a refused hand-in: whether the server has another draft than this page knew, and it is this page's own. */
-  private async caughtUp(): Promise<boolean> {
+  /** The save that is on its way has its answer, or had long enough: the server looks at the revision all the same. */
+  private async answered(): Promise<void> {
+    if (!this.running) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, answerMost);
+    });
+    await Promise.race([this.running, enough]);
+    clearTimeout(timer);
+  }
+
+  /** After a refused hand-in: whether the server has another draft than it was sent with, and it is this page's own. */
+  private async caughtUp(sent: number): Promise<boolean> {
     const stored = await this.port.load().catch(() => null);
-    if (!stored || stored.revision === this.revision) return false;
-    this.meet(stored);
+    if (!stored || stored.revision === sent) return false;
+    // A save that is answered only now brought this page there already.
+    if (stored.revision !== this.revision) this.meet(stored);
     return this.state.phase !== 'conflict';
   }
 
