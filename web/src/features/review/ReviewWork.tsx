@@ -58,14 +58,16 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   };
   const give = useMutation({
     mutationFn: ({ verdict, next }: { verdict: ReviewRequest; next: boolean }) =>
-      draft.handIn((seen) =>
-        body(
-          reviewClaim({
-            path: { claim_id: work.claim_id },
-            body: { ...verdict, ...seen },
-            query: next ? { next } : undefined,
-          }),
-        ),
+      draft.handIn(
+        (seen) =>
+          body(
+            reviewClaim({
+              path: { claim_id: work.claim_id },
+              body: { ...verdict, ...seen },
+              query: next ? { next } : undefined,
+            }),
+          ),
+        verdict.values,
       ),
     onSuccess: (answer) => {
       done();

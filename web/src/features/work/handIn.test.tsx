@@ -113,6 +113,26 @@ test('why a submit was refused stands there although the task is lost', async ()
   expect(screen.getByText(/with other content; that stands/)).toBeDefined();
 });
 
+test('what the server did not keep of a submit that came too late comes back with the task', async () => {
+  const { routes, server } = slow();
+  routes['GET /claims/c1'] = () => sampleWork({ draft: { values: { answer: 'laptop' }, revision: 1 } as never });
+  showClaim();
+  expect((await answer()).value).toBe('laptop');
+  await submit();
+  await waitFor(() => expect(server.submits).toHaveLength(1));
+  const over = () => {
+    throw new Refused(409, 'your claim is over');
+  };
+  Object.assign(routes, { 'GET /claims/c1': over, 'POST /claims/c1/extend': over });
+  server.answer(new Refused(409, 'this claim is over, and what you sent now is not kept'));
+  await screen.findByText(/is not kept/);
+  const other = { values: { answer: 'phone' }, revision: 2 } as never;
+  routes['POST /pipelines/3/claim'] = () => sampleWork({ claim_id: 'c2', draft: other });
+  await userEvent.click(await screen.findByText('Claim it again'));
+  await screen.findByText('This was saved somewhere else, too');
+  expect((await answer()).value).toBe('laptop');
+});
+
 /** A server with a draft that another device goes on with. */
 function shared(work: Work = sampleWork()) {
   const server = {

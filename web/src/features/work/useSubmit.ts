@@ -90,14 +90,16 @@ export function useSubmit(work: Work, draft: Draft) {
   const tellFailed = useTellFailed();
   const submit = useMutation({
     mutationFn: ({ values, next }: HandIn) =>
-      draft.handIn((seen) =>
-        body(
-          submitClaim({
-            path: { claim_id: work.claim_id },
-            body: { values, ...seen },
-            query: next ? { next } : undefined,
-          }),
-        ),
+      draft.handIn(
+        (seen) =>
+          body(
+            submitClaim({
+              path: { claim_id: work.claim_id },
+              body: { values, ...seen },
+              query: next ? { next } : undefined,
+            }),
+          ),
+        values,
       ),
     onSuccess: (done) => {
       draft.finish();

@@ -535,3 +535,29 @@ test('a save that is answered only after the hand-in was refused for it is no co
   await vi.advanceTimersByTimeAsync(10_000);
   expect(await handedIn).toBe(4);
 });
+
+test('what a hand-in under a claim that is over brought is kept here: the server may not have kept it', async () => {
+  const w = world({ values: { a: 'laptop', hidden: 1 }, revision: 1 });
+  const k = w.keeper();
+  w.server.over = true;
+  await expect(k.handIn(async () => Promise.reject(conflict()), { a: 'laptop' })).rejects.toMatchObject({
+    status: 409,
+  });
+  expect(k.get()).toMatchObject({ phase: 'over', message: 'your claim is over' });
+  expect(w.kept()).toEqual({ values: { a: 'laptop', hidden: 1 }, revision: 1, sent: { a: 'laptop' } });
+  w.server.over = false;
+  w.server.draft = { values: { a: 'phone' }, revision: 2 };
+  expect(w.keeper(w.kept()).get()).toMatchObject({ phase: 'conflict', values: { a: 'laptop' } });
+  w.server.draft = { values: { a: 'laptop' }, revision: 2 }; // where it did keep it
+  expect(w.keeper({ ...w.kept(), sent: { a: 'laptop' } } as Unsaved).get().phase).toBe('dirty');
+});
+
+test('nor is it lost when nobody can tell whether the claim is over', async () => {
+  const w = world({ values: { a: '1' }, revision: 1 });
+  const k = w.keeper();
+  w.server.down = true;
+  await expect(k.handIn(async () => Promise.reject(conflict()))).rejects.toMatchObject({ status: 409 });
+  expect(w.kept()?.values).toEqual({ a: '1' });
+  k.seen({ values: { a: '2' }, revision: 2 });
+  expect(k.get().phase).toBe('conflict');
+});

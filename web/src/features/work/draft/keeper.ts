@@ -1,4 +1,4 @@
-import { asAPIError } from '@/api';
+import { type APIError, asAPIError } from '@/api';
 import { equal, type Values } from '@/fields/rules';
 
 /** A draft as the server has it. */
@@ -161,9 +161,10 @@ export class DraftKeeper {
   /**
    * Hands in by send, which gets the revision that this page knows: with it, the server takes no draft away that the
    * person has not seen here. What this page saved itself without hearing so is no reason for a refusal; what somebody
-   * else saved is a conflict, for the person to decide before they hand in again.
+   * else saved is a conflict, for the person to decide before they hand in again. `words` are the values that go out,
+   * where they are not all that stands here.
    */
-  async handIn<T>(send: (revision: number) => Promise<T>): Promise<T> {
+  async handIn<T>(send: (revision: number) => Promise<T>, words = this.state.values): Promise<T> {
     this.handingIn = true;
     this.cancel();
     try {
@@ -172,7 +173,7 @@ export class DraftKeeper {
       try {
         return await send(sent);
       } catch (cause) {
-        if (asAPIError(cause).status !== 409 || !(await this.caughtUp(sent))) throw cause;
+        if (asAPIError(cause).status !== 409 || !(await this.caughtUp(sent, words))) throw cause;
         return await send(this.revision);
       }
     } catch (cause) {
@@ -371,12 +372,29 @@ export class DraftKeeper {
   }
 
   /** After a refused hand-in: whether the server has another draft than it was sent with, and it is this page's own. */
-  private async caughtUp(sent: number): Promise<boolean> {
-    const stored = await this.port.load().catch(() => null);
+  private async caughtUp(sent: number, words: Values): Promise<boolean> {
+    let stored: Stored | null;
+    try {
+      stored = await this.port.load();
+    } catch (cause) {
+      this.refusedLate(asAPIError(cause), words);
+      return false;
+    }
     if (!stored || stored.revision === sent) return false;
     // A save that is answered only now brought this page there already.
     if (stored.revision !== this.revision) this.meet(stored);
     return this.state.phase !== 'conflict';
+  }
+
+  /**
+   * A hand-in was refused, and its claim is over or cannot be asked for. The server keeps what came too late as the
+   * draft, but not over what was saved or handed in since: so it is kept here, until the task is had again.
+   */
+  private refusedLate(err: APIError, words: Values) {
+    this.unanswered = [...this.unanswered, words].slice(-unansweredMost);
+    this.keep(this.state.values);
+    if (!err.transient) this.set({ phase: 'over', message: err.message });
+    else if (this.state.phase === 'saved') this.set({ phase: 'dirty' });
   }
 
   /** Deals with another revision than this page knew. */

@@ -16,7 +16,7 @@ export interface Draft extends DraftState {
   flush: () => Promise<void>;
   resolve: (choice: 'mine' | 'theirs') => Promise<void>;
   /** Hands in by send, with the revision of the draft that it takes away; see DraftKeeper. */
-  handIn: <T>(send: (seen: SeenDraft) => Promise<T>) => Promise<T>;
+  handIn: <T>(send: (seen: SeenDraft) => Promise<T>, words?: Values) => Promise<T>;
   /** What was handed in without an answer is not sent again. */
   settle: () => void;
   /** It was handed in: forget it, here and in other tabs. */
@@ -160,7 +160,7 @@ export function useDraft(work: Work, user: number): Draft {
   const resolve = useCallback((choice: 'mine' | 'theirs') => keeper.resolve(choice), [keeper]);
   const settle = useCallback(() => keeper.settle(), [keeper]);
   const handIn = useCallback<Draft['handIn']>(
-    (send) => keeper.handIn((revision) => withSeen(revision, send)),
+    (send, words) => keeper.handIn((revision) => withSeen(revision, send), words),
     [keeper],
   );
   return {
