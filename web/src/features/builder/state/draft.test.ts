@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { APIError } from '@/api';
 import { emptyDefinition } from '@/pipeline/definition';
 import type { Doc } from '@/pipeline/history';
 import { chipOf, type DraftState, opened, type Saved, step } from './draft';
@@ -76,5 +77,14 @@ describe('the state of a draft', () => {
   it('counts a first layout as nothing to save', () => {
     const s = run(opened(saved(1)), { type: 'placed', layout: { start: [1, 1] } });
     expect(chipOf(s, { ...doc('r1'), layout: { start: [1, 1] } })).toBe('saved');
+  });
+
+  it('remembers each save without an answer once, the last twenty, and none that was turned away unread', () => {
+    const lost = (name: string, status = 0) =>
+      ({ type: 'failed', error: new APIError(status, '', ''), doc: doc(name), offline: true }) as const;
+    const once = run(opened(saved(1)), lost('a'), lost('a'), lost('b'), lost('a'), lost('c', 429));
+    expect(once.unanswered.map((d) => d.definition.name)).toEqual(['b', 'a']);
+    const many = run(opened(saved(1)), ...Array.from({ length: 30 }, (_, i) => lost(`${i}`)));
+    expect(many.unanswered.map((d) => d.definition.name)).toEqual(Array.from({ length: 20 }, (_, i) => `${i + 10}`));
   });
 });

@@ -1,3 +1,4 @@
+import { asAPIError } from '@/api';
 import type { Layout } from '@/pipeline/definition';
 import { equal } from '@/pipeline/diff';
 import type { Doc } from '@/pipeline/history';
@@ -30,7 +31,7 @@ export interface DraftState {
 export type DraftEvent =
   | { type: 'sent' }
   | { type: 'saved'; saved: Saved }
-  /** Without a document, the server was only asked what it has. */
+  /** Without a document, the server was only asked what it has, and is asked again by itself. */
   | { type: 'failed'; error: unknown; doc: Doc | null; offline: boolean }
   /** The server's draft, by polling or after a refusal. */
   | { type: 'seen'; saved: Saved }
@@ -65,7 +66,7 @@ export function step(s: DraftState, e: DraftEvent): DraftState {
         phase: e.offline ? 'offline' : 'refused',
         error: e.error,
         refused: e.offline ? null : e.doc,
-        unanswered: e.offline && e.doc ? [...s.unanswered, e.doc] : s.unanswered,
+        unanswered: e.offline && e.doc ? remember(s.unanswered, e.doc, e.error) : s.unanswered,
       };
     case 'asked':
       return step({ ...s, phase: 'idle' }, { type: 'seen', saved: e.saved });
@@ -85,6 +86,14 @@ export function step(s: DraftState, e: DraftEvent): DraftState {
       // Either way theirs is now what the next save starts from.
       return s.theirs ? opened(s.theirs) : s;
   }
+}
+
+/** As many saves without an answer are remembered: all of them are kept in the browser with every edit. */
+const unansweredMost = 20;
+
+function remember(unanswered: readonly Doc[], doc: Doc, error: unknown): readonly Doc[] {
+  if (asAPIError(error).status === 429) return unanswered; // it was turned away before anything was done
+  return [...unanswered.filter((d) => !same(d, doc)), doc].slice(-unansweredMost);
 }
 
 function newer(theirs: Saved | null, revision: number): Saved | null {
