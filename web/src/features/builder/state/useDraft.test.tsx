@@ -13,6 +13,7 @@ beforeEach(() => localStorage.clear());
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
+  vi.useRealTimers();
 });
 
 const doc = (name: string): Doc => ({ definition: emptyDefinition(name), layout: {} });
@@ -161,4 +162,27 @@ test('a lost answer is remembered across a reload', async () => {
   await act(async () => expect(await after.result.current.flush()).toBe(true));
   await waitFor(() => expect(after.result.current.chip).toBe('saved'));
   expect(it.kept.draft.name).toBe('b');
+});
+
+test('a server that refuses to say what it has is asked again only after an edit', async () => {
+  const it = server();
+  loseAnswer(it);
+  const shown = doc('a');
+  const draft = start(shown);
+  await act(() => draft.result.current.flush());
+  const { 'GET /pipelines/3': get } = it.routes;
+  const asked = vi.fn(() => {
+    throw new Refused(403, 'you are no admin');
+  });
+  it.routes['GET /pipelines/3'] = asked;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await act(() => draft.result.current.flush());
+  expect(draft.result.current).toMatchObject({ chip: 'refused', error: { status: 403 } });
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  expect(asked).toHaveBeenCalledOnce();
+  it.routes['GET /pipelines/3'] = get as never;
+  draft.rerender(doc('b'));
+  await act(() => vi.advanceTimersByTimeAsync(800));
+  vi.useRealTimers();
+  await waitFor(() => expect(it.kept.draft.name).toBe('b'));
 });

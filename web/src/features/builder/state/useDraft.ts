@@ -55,7 +55,8 @@ export function useDraft(
       try {
         tell({ type: 'asked', saved: await stored() });
       } catch (err) {
-        tell({ type: 'failed', error: err, doc: null, offline: asAPIError(err).transient });
+        const offline = asAPIError(err).transient;
+        tell({ type: 'failed', error: err, doc: offline ? null : latest.current.doc, offline });
         return false;
       }
     }
