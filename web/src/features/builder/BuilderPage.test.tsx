@@ -8,10 +8,12 @@ import {
   RouterProvider,
 } from '@tanstack/react-router';
 import { cleanup, render, screen } from '@testing-library/react';
+import { useEffect } from 'react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { belonging } from '@/features/session/belonging';
 import { MeProvider } from '@/features/session/me';
 import { emptyDefinition } from '@/pipeline/definition';
+import type { Doc } from '@/pipeline/history';
 import { consoleAPI, Refused } from '@/testing/claimPage';
 import BuilderPage from './BuilderPage';
 import type { DraftState } from './state/draft';
@@ -20,12 +22,18 @@ import { keep, recall } from './state/mirror';
 vi.mock('@/features/pipelines/PipelineFrame', () => ({
   PipelineFrame: (p: { children: React.ReactNode }) => p.children,
 }));
+const room = vi.hoisted(() => ({ full: false }));
 vi.mock('./Builder', () => ({
-  Builder: (p: { first: DraftState; doc: { definition: { name: string } } }) => (
-    <p>
-      {p.doc.definition.name} from {p.first.base.revision}
-    </p>
-  ),
+  Builder: ({ first, doc }: { first: DraftState; doc: Doc }) => {
+    useEffect(() => {
+      if (!room.full) keep(1, 3, 'this', { revision: first.base.revision, doc, at: Date.now() });
+    });
+    return (
+      <p>
+        {doc.definition.name} from {first.base.revision}
+      </p>
+    );
+  },
 }));
 
 beforeEach(() => localStorage.clear());
@@ -37,7 +45,7 @@ afterEach(() => {
 const ada = belonging({ id: 1, name: 'Ada', email: 'ada@x', orgs: [] }, []);
 const draft = (name: string, revision: number) => ({ id: 3, draft: emptyDefinition(name), layout: {}, revision });
 const kept = (name: string, revision: number) =>
-  keep(1, 3, { revision, doc: { definition: emptyDefinition(name), layout: {} }, at: Date.now() });
+  keep(1, 3, 'before', { revision, doc: { definition: emptyDefinition(name), layout: {} }, at: Date.now() });
 
 /** The page, with an answer in the cache as it is when somebody comes back to it. */
 function show(cached: object) {
@@ -92,4 +100,25 @@ test('what was kept stands against a server that went back, and a person decides
   kept('typed', 5);
   show(draft('old', 4));
   expect(await screen.findByText('typed from 1')).toBeDefined();
+});
+
+test('what came back from another page is this one’s, and what a third one left comes the next time', async () => {
+  consoleAPI({ 'GET /pipelines/3': () => draft('saved', 5) });
+  const left = (page: string, at: number) =>
+    keep(1, 3, page, { revision: 5, doc: { definition: emptyDefinition(page), layout: {} }, at });
+  left('older', 1);
+  left('newer', 2);
+  show(draft('saved', 5));
+  expect(await screen.findByText('newer from 5')).toBeDefined();
+  expect(Object.keys(localStorage).sort()).toEqual(['taskloom.builder.1.3@older', 'taskloom.builder.1.3@this']);
+});
+
+test('what came back is not dropped where there is no room for another copy', async () => {
+  consoleAPI({ 'GET /pipelines/3': () => draft('saved', 5) });
+  kept('typed', 5);
+  room.full = true;
+  show(draft('saved', 5));
+  expect(await screen.findByText('typed from 5')).toBeDefined();
+  room.full = false;
+  expect(recall(1, 3)?.doc.definition.name).toBe('typed');
 });

@@ -11,7 +11,7 @@ import { ErrorNote } from '@/ui/ErrorNote';
 import { notify } from '@/ui/notify';
 import { Builder } from './Builder';
 import { type Draft, draftQuery, savedOf } from './queries';
-import { recall } from './state/mirror';
+import { dropTaken, recall } from './state/mirror';
 import { startOf } from './state/start';
 
 export default function BuilderPage() {
@@ -49,7 +49,13 @@ function Opened({ polled, fresh, waiting }: OpenedProps) {
   const begin = () => startOf(recall(me.id, polled.id), savedOf(polled), fresh);
   const [start, setStart] = useState(begin);
   if (!start && fresh) setStart(begin());
-  const keptAt = start?.keptAt;
+  const { keptAt, taken } = start ?? {};
+  useEffect(() => {
+    if (!taken) return;
+    // The builder below has kept its own by now, unless there was no room for it.
+    const own = recall(me.id, polled.id)?.page !== taken.page;
+    if (own || !keptAt) dropTaken(me.id, polled.id, taken);
+  }, [taken, keptAt, me.id, polled.id]);
   useEffect(() => {
     if (keptAt)
       notify.done(`Changes that were not saved came back: ${ago(new Date(keptAt).toISOString(), Date.now())}.`);

@@ -186,3 +186,17 @@ test('a server that refuses to say what it has is asked again only after an edit
   vi.useRealTimers();
   await waitFor(() => expect(it.kept.draft.name).toBe('b'));
 });
+
+test('a tab with nothing to save does not take away what another one has not saved', async () => {
+  const it = server();
+  it.routes[`PUT ${path}`] = () => {
+    throw new Refused(0);
+  };
+  const [typing, idle] = [start(doc('typed')), start(doc('r1'))];
+  await act(() => typing.result.current.flush());
+  idle.rerender(doc('r1'));
+  idle.unmount();
+  expect(recall(user, 3)?.doc.definition.name).toBe('typed');
+  start(doc('other'));
+  expect(Object.keys(localStorage)).toHaveLength(2);
+});

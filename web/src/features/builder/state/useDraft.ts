@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useReducer, useRef } from 'react';
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import { asAPIError, body, getPipeline, saveDefinition } from '@/api';
 import { beforeLeaving } from '@/features/session/unsent';
 import type { Layout } from '@/pipeline/definition';
@@ -36,6 +36,7 @@ export function useDraft(
   polled: Draft | undefined,
 ): DraftControl {
   const [state, dispatch] = useReducer(step, first);
+  const [page] = useState(() => Math.random().toString(36).slice(2));
   const cache = useQueryClient();
   const latest = useRef({ state, doc });
   latest.current = { state, doc };
@@ -111,9 +112,9 @@ export function useDraft(
   const chip = chipOf(state, doc);
   const dirty = !same(state.base.doc, doc);
   useEffect(() => {
-    if (!dirty) drop(user, id);
-    else keep(user, id, { revision: state.base.revision, doc, unanswered: state.unanswered, at: Date.now() });
-  }, [dirty, doc, id, user, state.base.revision, state.unanswered]);
+    if (!dirty) drop(user, id, page);
+    else keep(user, id, page, { revision: state.base.revision, doc, unanswered: state.unanswered, at: Date.now() });
+  }, [dirty, doc, id, user, page, state.base.revision, state.unanswered]);
 
   useEffect(() => {
     if (!dirty || state.theirs || state.phase === 'saving' || state.refused === doc) return;
@@ -124,9 +125,9 @@ export function useDraft(
   useEffect(
     () =>
       beforeLeaving(async () => {
-        if (await flush()) drop(user, id);
+        if (await flush()) drop(user, id, page);
       }),
-    [flush, user, id],
+    [flush, user, id, page],
   );
 
   useEffect(() => {
