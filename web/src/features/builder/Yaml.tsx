@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Group, List, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { asAPIError, body, exportPipeline, parseDefinition } from '@/api';
+import { APIError, asAPIError, body, exportPipeline, parseDefinition } from '@/api';
 import { chunk } from '@/lib/chunk';
 import type { Definition } from '@/pipeline/definition';
 import { normalize } from '@/pipeline/normalize';
@@ -34,7 +34,9 @@ function YamlForm({ onClose, flush, onApply }: Omit<Props, 'opened'>) {
     queryKey: ['exportPipeline', id, 'draft'],
     // What is on the screen, not what was saved some edits ago.
     queryFn: async () => {
-      await flush();
+      if (!(await flush())) {
+        throw new APIError(-1, 'not_saved', 'The draft could not be saved. The note beside its name says why.');
+      }
       return body(exportPipeline({ path: { pipeline_id: id } }));
     },
     gcTime: 0,

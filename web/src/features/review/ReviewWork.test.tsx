@@ -82,7 +82,9 @@ test('a correction that was emptied keeps nothing from being accepted when anoth
   await userEvent.type(screen.getByLabelText(/Your correction of Kind/), 's');
   expect(screen.queryByLabelText(/Your correction of Answer/)).toBeNull();
   await userEvent.click(screen.getByText(/^Fix and accept/));
-  await waitFor(() => expect(sent).toEqual([{ verdict: 'approve', values: { answer: '', kind: 'sums' }, draft_revision: 0 }]));
+  await waitFor(() =>
+    expect(sent).toEqual([{ verdict: 'approve', values: { answer: '', kind: 'sums' }, draft_revision: 0 }]),
+  );
 });
 
 test('what the server refused stands until it is mended, and no longer', async () => {
@@ -103,4 +105,37 @@ test('what the server refused stands until it is mended, and no longer', async (
   expect(screen.queryByRole('alert')).toBeNull();
   await userEvent.click(screen.getByText(/^Fix and accept/));
   await waitFor(() => expect(sent.map((v) => v.values)).toEqual([{ answer: '412' }, { answer: '413' }]));
+});
+
+test('a reason is not written on while it is on its way', async () => {
+  let answer = () => {};
+  consoleAPI({
+    'GET /claims/c1': () => sampleReview(),
+    'POST /claims/c1/review': () =>
+      new Promise<void>((done) => {
+        answer = done;
+      }),
+  });
+  showClaim();
+  await userEvent.click(await screen.findByText(/^Reject/));
+  const dialog = await screen.findByRole('dialog');
+  const reason = within(dialog).getByLabelText('Reason');
+  await userEvent.type(reason, 'Not 41');
+  await userEvent.keyboard('{Control>}{Enter}{/Control}');
+  await waitFor(() => expect((reason as HTMLTextAreaElement).disabled).toBe(true));
+  await userEvent.type(reason, ', but 42');
+  expect((reason as HTMLTextAreaElement).value).toBe('Not 41');
+  answer();
+});
+
+test('a verdict that was turned away is given as it stands by then', async () => {
+  const sent = reviewing(sampleReview(), (verdict) => {
+    if (!verdict.values) throw new Refused(429, 'too many requests');
+  });
+  await userEvent.click(await screen.findByText('Accept'));
+  const again = await screen.findByText('Try again');
+  await userEvent.click(screen.getByText('Fix it here'));
+  await userEvent.type(screen.getByLabelText(/Your correction/), '2');
+  await userEvent.click(again);
+  await waitFor(() => expect(sent.map((v) => v.values)).toEqual([undefined, { answer: '412' }]));
 });

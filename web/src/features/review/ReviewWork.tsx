@@ -124,6 +124,8 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
     if (first) toField(first);
     else hand('approve');
   };
+  /** Gives the verdict once more that was turned away, as it stands by now. */
+  const again = () => (sent?.verdict === 'approve' ? accept() : setAsking(sent?.verdict));
   const startFix = (name: string) => {
     if (!blocked && !Object.hasOwn(draft.values, name)) draft.set(name, submitted[name] ?? null);
   };
@@ -249,11 +251,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
             draft.phase !== 'conflict' &&
             problems.size === 0 &&
             (!over || refusal.status === 409) && (
-              <ErrorNote
-                error={refusal}
-                doing="hand in the review"
-                retry={refusal.transient ? unanswered.repeat : undefined}
-              />
+              <ErrorNote error={refusal} doing="hand in the review" retry={refusal.transient ? again : undefined} />
             )}
         </Stack>
         {!over && !gone && (

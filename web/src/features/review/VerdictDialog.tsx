@@ -60,6 +60,8 @@ export function VerdictDialog(p: Props) {
             minRows={3}
             maxRows={12}
             maxLength={4000}
+            // What is typed while it is on its way would neither be sent nor kept.
+            disabled={p.busy}
             value={p.notes.overall}
             onChange={(e) => p.setOverall(e.currentTarget.value)}
             data-autofocus

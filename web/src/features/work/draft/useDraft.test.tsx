@@ -100,6 +100,24 @@ test('corrections of an earlier round are not put over the answers of this one',
   expect(start(sampleWork({ iteration: 2 })).current.values).toEqual({ answer: '42' });
 });
 
+test('what another tab did under an earlier claim says nothing about this one', async () => {
+  saves();
+  const draft = start();
+  const tab = new BroadcastChannel('taskloom.work');
+  const done = (claim: string) =>
+    tab.postMessage({ place: `${user}/12/solve/${claim}`, from: 'another tab', kind: 'done' });
+  const heard: string[] = [];
+  const witness = new BroadcastChannel('taskloom.work');
+  witness.onmessage = (e) => heard.push(e.data.place);
+  act(() => done('c0'));
+  await waitFor(() => expect(heard).toContain(`${user}/12/solve/c0`));
+  expect(draft.current.doneElsewhere).toBe(false);
+  act(() => done('c1'));
+  await waitFor(() => expect(draft.current.doneElsewhere).toBe(true));
+  tab.close();
+  witness.close();
+});
+
 test('a tab that is saved does not take away what another one has not saved', async () => {
   const routes = saves();
   const { 'PUT /claims/c1/draft': save } = routes;

@@ -104,7 +104,7 @@ export function useDraft(work: Work, user: number): Draft {
   }
 
   const { keeper, page } = started;
-  const tabs = useTabs(`${user}/${task}/${node}`, {
+  const tabs = useTabs(`${user}/${task}/${node}/${claimId}`, {
     onSaved: (revision) => void keeper.changedElsewhere(revision),
     onDone: () => setDoneElsewhere(true),
   });
