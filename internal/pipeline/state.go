@@ -48,7 +48,8 @@ type NodeState struct {
 	// skipped it. On a node that is still to open, ReasonAutomation says that
 	// its automation must run in this round too, and ReasonPrepared that it is
 	// done. On a node that fell away, ReasonHandedIn says that it was handed in
-	// and is submitted again, with that, once the task takes its way again.
+	// and is submitted again, with that, once the task takes its way again;
+	// ReasonUnseen, that a review of it was approved since, without it.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -64,6 +65,7 @@ const (
 	ReasonSkipped    = "skipped"
 	ReasonPrepared   = "prepared"
 	ReasonHandedIn   = "handed_in"
+	ReasonUnseen     = "handed_in_unseen"
 )
 
 // Status returns the stored status of the task.

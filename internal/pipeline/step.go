@@ -40,8 +40,12 @@ func Step(g Graph, s State, e Event) (State, []Change) {
 	w.s.Seq = max(w.s.Seq, e.Seq)
 	own := w.apply(e)
 	before := slices.Clone(w.s.Nodes)
-	if own.counts && e.Kind == EventReview && e.Outcome == Rejected {
+	switch {
+	case !own.counts || e.Kind != EventReview:
+	case e.Outcome == Rejected:
 		w.reject(own.node, e)
+	case e.Outcome == Approved:
+		w.overlook(own.node)
 	}
 	if !w.s.Failed {
 		w.settle()
@@ -101,18 +105,25 @@ func (w *walk) reject(r int, e Event) {
 		switch n := w.node(t); {
 		case n.Status == task.NodeSubmitted:
 			back = append(back, t)
-		case n.Status == task.NodeNA && n.Reason == ReasonHandedIn:
+		case n.handedIn():
 			left = append(left, t)
 		}
 		redone = redone || !w.decided(t)
 	}
-	review.Reworks++
+	about := len(back) > 0 || redone
+	if about && len(e.Returned) == 0 {
+		left = nil // the reviewer saw the others only
+	}
+	if about || len(left) == 0 {
+		review.Reworks++
+	}
 	switch {
+	case !about && len(left) > 0: // nobody needs it any more
 	case review.Reworks > gn.MaxRework:
 		review.leave(task.NodeEscalated)
 		review.Reason = ReasonMaxRework
 		return
-	case len(back)+len(left) == 0 && !redone:
+	case !about:
 		review.leave(task.NodeEscalated)
 		review.Reason = ReasonNoTarget
 		return
@@ -124,7 +135,7 @@ func (w *walk) reject(r int, e Event) {
 		switch n := w.node(i); {
 		case n.Status == task.NodeSubmitted:
 			n.again(task.NodePending)
-		case n.Reason == ReasonHandedIn:
+		case n.handedIn():
 			n.again(task.NodeNA)
 		}
 	}
@@ -138,4 +149,13 @@ func (w *walk) reject(r int, e Event) {
 		}
 	}
 	review.again(task.NodePending)
+}
+
+// overlook notes what an approval was not about, since it had fallen away.
+func (w *walk) overlook(r int) {
+	for _, t := range w.g.Nodes[r].Reviews {
+		if n := w.node(t); n.handedIn() {
+			n.Reason = ReasonUnseen
+		}
+	}
 }

@@ -54,8 +54,13 @@ type traveller struct {
 
 func travel(t *testing.T) *traveller {
 	t.Helper()
-	require.Empty(t, pipeline.Validate(crossroads(), pipeline.Options{}))
-	g := pipeline.NewGraph(crossroads())
+	return travelOn(t, crossroads())
+}
+
+func travelOn(t *testing.T, d pipeline.Definition) *traveller {
+	t.Helper()
+	require.Empty(t, pipeline.Validate(d, pipeline.Options{}))
+	g := pipeline.NewGraph(d)
 	s, err := pipeline.Start(g, nil)
 	require.NoError(t, err)
 	return &traveller{t: t, g: g, s: s}
@@ -168,7 +173,95 @@ func TestAWayBackThatLeadsNowhere(t *testing.T) {
 	r.do(pipeline.EventSubmit, "left", pipeline.Event{Claim: "c-left", Skipped: []string{"next"}})
 	r.is("left", task.NodeNA, pipeline.ReasonHandedIn)
 	r.judge("check", pipeline.Rejected)
+	r.is("left", task.NodeSubmitted, "") // nobody knows yet whether it matters
+	r.submit("a", "left")
+	r.is("left", task.NodeNA, pipeline.ReasonHandedIn)
+	r.judge("check", pipeline.Rejected)
+	r.submit("a", "right")
 	r.is("left", task.NodeQuarantined, pipeline.ReasonNoRoute)
+}
+
+// join is a review of two subtasks, of which one is on a way that may be left, beside
+// the review of the choice.
+func join(rework int) pipeline.Definition {
+	d := crossroads()
+	both := pipeline.Node{Key: "proof", Kind: pipeline.KindReview, MaxRework: &rework, Reviews: []pipeline.Target{{Node: "left"}, {Node: "next"}}}
+	d.Nodes = []pipeline.Node{d.Nodes[0], d.Nodes[1], d.Nodes[2], d.Nodes[3], d.Nodes[4], both, d.Nodes[7]}
+	d.Edges = []pipeline.Edge{
+		d.Edges[0], d.Edges[1], d.Edges[2],
+		{From: "a", To: "next"},
+		{From: "left", To: "proof"},
+		{From: "next", To: "proof"},
+		{From: "proof", To: "end"},
+		{From: "check", To: "end"},
+	}
+	return d
+}
+
+// A subtask that comes back is reviewed, also when a review was approved without it
+// meanwhile; one that the review saw is not reviewed twice.
+func TestWhatComesBackHasItsReview(t *testing.T) {
+	t.Parallel()
+	for _, seen := range []bool{true, false} {
+		r := travelOn(t, join(3))
+		r.submit("a")
+		r.submit("left")
+		r.submit("next")
+		if seen {
+			r.judge("proof", pipeline.Approved)
+		}
+		r.judge("check", pipeline.Rejected)
+		r.submit("a", "left")
+		if !seen {
+			r.judge("proof", pipeline.Approved)
+			r.is("left", task.NodeNA, pipeline.ReasonUnseen)
+		}
+		r.judge("check", pipeline.Rejected)
+		r.submit("a")
+		r.is("left", task.NodeSubmitted, "")
+		r.judge("check", pipeline.Approved)
+		if !seen {
+			r.judge("proof", pipeline.Approved)
+		}
+		r.is("left", task.NodeFinished, "")
+		require.Equal(t, task.Finished, r.s.Status())
+	}
+}
+
+// A rejection sends back what its reviewer saw, and not what had fallen away.
+func TestARejectionIsAboutWhatIsThere(t *testing.T) {
+	t.Parallel()
+	r := travelOn(t, join(3))
+	r.submit("a")
+	r.submit("left")
+	r.submit("next")
+	r.judge("check", pipeline.Rejected)
+	r.submit("a", "left")
+	r.judge("proof", pipeline.Rejected)
+	r.is("next", task.NodeAvailable, "")
+	r.is("left", task.NodeNA, pipeline.ReasonHandedIn)
+}
+
+// A verdict that comes when the task has left the way calls no admin, whatever it is.
+func TestNoAdminIsCalledToAWayThatWasLeft(t *testing.T) {
+	t.Parallel()
+	for _, outcome := range []string{pipeline.Rejected, pipeline.EscalatedByReviewer, pipeline.Approved} {
+		d := crossroads()
+		none := 0
+		d.Nodes[5].MaxRework = &none
+		r := travelOn(t, d)
+		r.submit("a", "right")
+		r.submit("left", "next")
+		r.claim("proof")
+		r.judge("check", pipeline.Rejected)
+		r.submit("a", "left")
+		r.do(pipeline.EventReview, "proof", pipeline.Event{Claim: "c-proof", Outcome: outcome})
+		n, _ := r.s.Node("proof")
+		require.Equal(t, task.NodeNA, n.Status, outcome)
+		r.judge("check", pipeline.Approved)
+		r.submit("right")
+		require.Equal(t, task.Finished, r.s.Status(), outcome)
+	}
 }
 
 // Whoever hands in where the task may still leave again can take it back, as long

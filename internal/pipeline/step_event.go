@@ -54,6 +54,10 @@ func (w *walk) applyTo(i int, e Event) ownWrite {
 		if e.Kind == EventReview && (n.Status == task.NodeEscalated || n.Status == task.NodeQuarantined) {
 			return ownWrite{} // a repeat: the verdict, or an admin after it, led here
 		}
+		if e.Kind == EventReview && e.Outcome == EscalatedByReviewer && n.Status == task.NodeNA && w.d.chooses {
+			n.Actor = e.Actor
+			return ownWrite{node: i, told: true} // it fell away meanwhile, and nobody needs an admin for it
+		}
 	case EventEscalate, EventQuarantine, EventResolve:
 		own.told = true
 		if e.Iteration > 0 {
@@ -113,6 +117,11 @@ func (n *NodeState) leave(to task.NodeStatus) {
 	case task.NodePending, task.NodeDeferred, task.NodeSubmitted, task.NodeFinished, task.NodeNA:
 		n.SLAEnds = time.Time{}
 	}
+}
+
+// handedIn reports whether the node fell away with what was handed in for it.
+func (n *NodeState) handedIn() bool {
+	return n.Status == task.NodeNA && (n.Reason == ReasonHandedIn || n.Reason == ReasonUnseen)
 }
 
 // again begins a new round of a node that was handed in.

@@ -39,12 +39,12 @@ func (w *walk) visit(i int) {
 	case task.NodeNA:
 		switch {
 		case !w.fellAway(i):
-		case n.Reason != ReasonHandedIn:
+		case !n.handedIn():
 			w.open(i)
 		case w.undoneBelow(gn):
 			n.again(task.NodePending)
 		case w.waits(i) || w.taken(i):
-			n.leave(task.NodeSubmitted)
+			w.comeBack(i)
 			w.visit(i)
 		}
 	case task.NodeClaimed:
@@ -64,7 +64,7 @@ func (w *walk) visit(i int) {
 		case !w.waits(i) && w.ruledOut(i):
 			n.leave(task.NodeNA)
 			n.Reason = ReasonHandedIn
-		case !w.g.leads(i, n.Skipped):
+		case (!w.d.chooses || !w.waits(i)) && !w.g.leads(i, n.Skipped):
 			n.leave(task.NodeQuarantined)
 			n.Reason = ReasonNoRoute
 		}
@@ -163,6 +163,25 @@ func (w *walk) taken(i int) bool {
 		}
 	}
 	return false
+}
+
+// comeBack makes a node submitted again with what was handed in for it. Reviews that
+// were approved without it come later in the pass, and begin anew.
+func (w *walk) comeBack(i int) {
+	n := w.node(i)
+	unseen := n.Reason == ReasonUnseen
+	n.leave(task.NodeSubmitted)
+	if !unseen {
+		return
+	}
+	for _, r := range w.d.reviewers[i] {
+		switch n := w.node(r); {
+		case n.Status == task.NodeSubmitted:
+			n.again(task.NodePending)
+		case n.handedIn():
+			n.again(task.NodeNA)
+		}
+	}
 }
 
 // undoneBelow reports whether something that the review checks is being done again.

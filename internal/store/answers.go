@@ -54,7 +54,7 @@ const submissionsSQL = `SELECT ` + submissionColumns + `, counts FROM (
 			WHERE task_id = $1 AND org_id = $2 AND undone_at IS NULL) s) s
 	WHERE (counts OR verdict = '' AND seq < corrected)
 		AND (SELECT count(*) FROM task_nodes n WHERE n.task_id = $1 AND n.key = s.node_key AND n.status = 'na'
-			AND (n.reason = 'handed_in' OR n.kind = 'subtask' AND (SELECT t.status FROM tasks t WHERE t.id = $1) <> 'failed')) = 0
+			AND (n.reason IN ('handed_in', 'handed_in_unseen') OR n.kind = 'subtask' AND (SELECT t.status FROM tasks t WHERE t.id = $1) <> 'failed')) = 0
 	ORDER BY seq`
 
 // said is a submission; those that do not Count only explain what came of the others.

@@ -295,7 +295,7 @@ func flagged(s task.Status, held, touched bool) string {
 // that is na fell away, with what was handed in or without, or was skipped for good, and how far the automation has come
 // of one that is closed. Elsewhere it is words for people.
 func decisive(n pipeline.NodeState) string {
-	away := n.Status == task.NodeNA && (n.Reason == pipeline.ReasonSkipped || n.Reason == pipeline.ReasonHandedIn)
+	away := n.Status == task.NodeNA && slices.Contains([]string{pipeline.ReasonSkipped, pipeline.ReasonHandedIn, pipeline.ReasonUnseen}, n.Reason)
 	closed := n.Status == task.NodePending || n.Status == task.NodeDeferred || n.Status == task.NodeNA
 	automation := closed && (n.Reason == pipeline.ReasonPrepared || n.Reason == pipeline.ReasonAutomation)
 	if away || automation {

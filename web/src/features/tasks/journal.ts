@@ -31,6 +31,7 @@ const reasons: Record<string, string> = {
   skipped: 'an admin skipped it',
   prepared: 'it is being prepared',
   handed_in: 'it was handed in, but the task takes another way now',
+  handed_in_unseen: 'it was handed in, but the task takes another way now',
   lease: 'the time to work on it ran out',
 };
 
