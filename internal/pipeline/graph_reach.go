@@ -19,6 +19,9 @@ type derived struct {
 	reviewers [][]int
 	// chooses says that some edge has a condition.
 	chooses bool
+	// mayWait marks what a review may send back, and what is behind a choice that
+	// one may.
+	mayWait []bool
 }
 
 func derive(g Graph) *derived {
@@ -53,6 +56,21 @@ func derive(g Graph) *derived {
 				d.undoes[r] = append(d.undoes[r], i)
 			}
 		}
+	}
+	d.mayWait = make([]bool, len(g.Nodes))
+	for _, undoes := range d.undoes {
+		for _, i := range undoes {
+			d.mayWait[i] = true
+		}
+	}
+	var choices []int
+	for i, n := range g.Nodes {
+		if d.mayWait[i] {
+			choices = append(choices, n.Choices...)
+		}
+	}
+	for i, behind := range g.reachable(choices) {
+		d.mayWait[i] = d.mayWait[i] || behind || slices.Contains(choices, i)
 	}
 	return d
 }

@@ -61,7 +61,7 @@ func (w *walk) visit(i int) {
 		switch {
 		case w.undoneBelow(gn):
 			n.again(task.NodePending)
-		case !w.waits(i) && w.ruledOut(i):
+		case w.ruledOut(i) && !w.waits(i):
 			n.leave(task.NodeNA)
 			n.Reason = ReasonHandedIn
 		case (!w.d.chooses || !w.waits(i)) && !w.g.leads(i, n.Skipped):
@@ -190,7 +190,7 @@ func (w *walk) undoneBelow(review GraphNode) bool {
 }
 
 // ruledOut reports whether the task goes another way now than through node i,
-// where something was done already. What leads to it is decided.
+// where something was done already. It says so only of a node whose ways are decided.
 func (w *walk) ruledOut(i int) bool { return w.d.chooses && !w.taken(i) }
 
 func (w *walk) nothingToCheck(review GraphNode) bool {

@@ -68,14 +68,6 @@ func CheckUndo(g Graph, skipped []string, events []Event, seq int64) (UndoBlock,
 // neither can be, it is final at once.
 func (g Graph) MayWait(key string) bool {
 	d := g.known()
-	returned := make([]bool, len(g.Nodes))
-	for _, undoes := range d.undoes {
-		for _, i := range undoes {
-			returned[i] = true
-		}
-	}
-	i := g.Index(key)
-	return i >= 0 && (returned[i] || slices.ContainsFunc(g.Nodes, func(n GraphNode) bool {
-		return returned[d.index[n.Key]] && (slices.Contains(n.Choices, i) || g.reachable(n.Choices)[i])
-	}))
+	i, ok := d.index[key]
+	return ok && d.mayWait[i]
 }
