@@ -228,6 +228,50 @@ func TestWhatComesBackHasItsReview(t *testing.T) {
 	}
 }
 
+// A verdict is about what its reviewer was shown: not about what came back since they
+// claimed the review, nor about what comes back while they claim it or hand in.
+func TestAnOpenReviewBeginsAnewWithWhatComesBack(t *testing.T) {
+	t.Parallel()
+	for _, returns := range []string{"after the claim", "beside the claim", "beside the verdict"} {
+		t.Run(returns, func(t *testing.T) {
+			t.Parallel()
+			r := travelOn(t, join(3))
+			r.submit("a")
+			r.submit("left")
+			r.submit("next")
+			r.judge("check", pipeline.Rejected)
+			r.submit("a", "left")
+			old, _ := r.s.Node("proof")
+			late := func(kind pipeline.EventKind, outcome string) {
+				var changes []pipeline.Change
+				r.s, changes = pipeline.Step(r.g, r.s, pipeline.Event{
+					Kind: kind, Node: "proof", Seq: r.s.Seq + 1, Iteration: old.Iteration, Actor: 1, Claim: "c-proof", Outcome: outcome,
+				})
+				require.Len(t, changes, 1, "the row has what the command wrote")
+				require.Equal(t, old.Iteration+1, changes[0].Node.Iteration)
+			}
+			if returns != "beside the claim" {
+				r.claim("proof")
+			}
+			r.judge("check", pipeline.Rejected)
+			r.is("left", task.NodeSubmitted, "")
+			switch returns {
+			case "beside the claim":
+				late(pipeline.EventClaim, "")
+			case "beside the verdict":
+				late(pipeline.EventReview, pipeline.Approved)
+			}
+			r.submit("a")
+			r.judge("check", pipeline.Approved)
+			r.is("left", task.NodeSubmitted, "")
+			r.is("proof", task.NodeAvailable, "")
+			r.judge("proof", pipeline.Approved)
+			r.is("left", task.NodeFinished, "")
+			require.Equal(t, task.Finished, r.s.Status())
+		})
+	}
+}
+
 // A rejection sends back what its reviewer saw, and not what had fallen away.
 func TestARejectionIsAboutWhatIsThere(t *testing.T) {
 	t.Parallel()

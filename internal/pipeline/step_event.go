@@ -49,7 +49,7 @@ func (w *walk) applyTo(i int, e Event) ownWrite {
 	switch e.Kind {
 	case EventClaim, EventRelease, EventExpire, EventSubmit, EventReview:
 		if e.Iteration > 0 && e.Iteration < n.Iteration {
-			return ownWrite{} // a repeat: that round is over
+			return ownWrite{node: i, told: true} // that round is over, which the command could not know
 		}
 		if e.Kind == EventReview && (n.Status == task.NodeEscalated || n.Status == task.NodeQuarantined) {
 			return ownWrite{} // a repeat: the verdict, or an admin after it, led here

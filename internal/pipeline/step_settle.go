@@ -166,16 +166,18 @@ func (w *walk) taken(i int) bool {
 }
 
 // comeBack makes a node submitted again with what was handed in for it. Reviews that
-// were approved without it come later in the pass, and begin anew.
+// were approved without it come later in the pass, and begin anew. So do those that are
+// open: who has claimed one, or is about to, was not shown it, and their verdict is of a
+// round that is over.
 func (w *walk) comeBack(i int) {
 	n := w.node(i)
 	unseen := n.Reason == ReasonUnseen
 	n.leave(task.NodeSubmitted)
-	if !unseen {
-		return
-	}
 	for _, r := range w.d.reviewers[i] {
 		switch n := w.node(r); {
+		case n.Status == task.NodeAvailable || n.Status == task.NodeClaimed:
+			n.again(task.NodePending)
+		case !unseen:
 		case n.Status == task.NodeSubmitted:
 			n.again(task.NodePending)
 		case n.handedIn():
