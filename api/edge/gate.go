@@ -23,7 +23,9 @@ import (
 type Gate struct {
 	programs, people, slow *line
 	peoplePrefix           string // of the paths that people call
-	refused                prometheus.Counter
+	// shed counts who is refused at the door, and is in no other count; vain who stood
+	// in line first, and is among the requests as well.
+	shed, vain prometheus.Counter
 }
 
 // slowShare is how many places for programs there are for each of slow work.
@@ -52,16 +54,18 @@ func NewGate(places int, people string, now func() time.Time, reg prometheus.Reg
 	if places <= 0 {
 		return nil
 	}
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "taskloom_http_overload_refused_total",
+		Help: "Requests that were refused because too many others were being answered, in requests: at the door, " +
+			"where they are in no other count, or in line, where taskloom_http_requests_total has them, too.",
+	}, []string{"at"})
 	g := &Gate{
 		programs: newLine(places, quickPatience, now), people: newLine(places, quickPatience, now),
 		slow: newLine(slowPlaces(places), slowPatience, now), peoplePrefix: people,
-		refused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "taskloom_http_overload_refused_total",
-			Help: "Requests that were refused because too many others were being answered, in requests.",
-		}),
+		shed: refused.WithLabelValues("door"), vain: refused.WithLabelValues("line"), // from zero on, for rates
 	}
 	if reg != nil {
-		reg.MustRegister(g.refused)
+		reg.MustRegister(refused)
 	}
 	return g
 }
@@ -80,7 +84,7 @@ func (g *Gate) line(path string, announced int64) *line {
 
 // refuse counts a request that got no place, and says so.
 func (g *Gate) refuse() error {
-	g.refused.Inc()
+	g.vain.Inc()
 	return fault.New(fault.Unavailable, turnedAway).After(time.Second)
 }
 
@@ -101,7 +105,7 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		g.refused.Inc()
+		g.shed.Inc()
 		h := w.Header()
 		h.Set(RequestIDHeader, requestID(r))
 		h.Set("Content-Type", "application/json")

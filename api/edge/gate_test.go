@@ -14,6 +14,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -26,6 +28,13 @@ const people = "/api/console/"
 
 // arrival is a program's request.
 func arrival(g *Gate) *Exchange { return &Exchange{gate: g, line: g.programs} }
+
+func count(t *testing.T, c prometheus.Counter) float64 {
+	t.Helper()
+	var d dto.Metric
+	require.NoError(t, c.Write(&d))
+	return d.GetCounter().GetValue()
+}
 
 // While an overload lasts, who has no chance is answered before anything is done
 // for them, and whoever needs no place is not touched.
@@ -57,12 +66,17 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code, "a burst may wait")
 		all.Wait() // in vain
+		require.Positive(t, count(t, g.vain))
+		require.Zero(t, count(t, g.shed), "nobody was refused before they stood in line")
 		for range overloadLine * len(inside) {
 			all.Go(func() { _ = arrival(g).enter(t.Context()) })
 		}
 		synctest.Wait()
+		inLine := count(t, g.vain)
 		refused := get("/api/v1/workflows")
 		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
+		require.InDelta(t, 1, count(t, g.shed), 0)
+		require.InDelta(t, inLine, count(t, g.vain), 0, "who is refused at the door never stood in line")
 		require.Equal(t, "1", refused.Header().Get("Retry-After"))
 		require.Equal(t, "mine", refused.Header().Get(RequestIDHeader))
 		require.JSONEq(t, `{"error":"service_unavailable","message":"`+turnedAway+`"}`, refused.Body.String())

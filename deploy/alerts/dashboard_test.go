@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -128,6 +129,22 @@ func TestTheDashboardShowsEveryAlert(t *testing.T) {
 			require.True(t, shown[baseName(name)], "%s%s reads %s, which no panel shows", r.Alert, r.Record, name)
 		}
 	}
+}
+
+// TestTheDashboardCountsWhoIsTurnedAway demands that the shares of errors that it
+// shows are those that the alerts judge.
+func TestTheDashboardCountsWhoIsTurnedAway(t *testing.T) {
+	t.Parallel()
+	shares := 0
+	for _, p := range theDashboard(t).Panels {
+		for _, target := range p.Targets {
+			if strings.Contains(target.Expr, `status=~"5.."`) && strings.Contains(target.Expr, " / ") {
+				shares++
+				require.Equal(t, 2, strings.Count(target.Expr, `overload_refused_total{at="door"}`), "%s: above and below the line", p.Title)
+			}
+		}
+	}
+	require.Equal(t, 4, shares)
 }
 
 var (

@@ -157,6 +157,35 @@ func TestTheTestsSeeARuleThatIsWrong(t *testing.T) {
 	}
 }
 
+// atTheDoor is where a rule counts who is turned away there.
+var atTheDoor = regexp.MustCompile(` or (label_replace\()?(rate|increase)\(taskloom_http_overload_refused_total\{at="door"\}\[\w+\]\)(, "status", "503", "", ""\))?`)
+
+// TestTheTestsSeeWhoIsNotCounted leaves those who are turned away at the door out of
+// one place after the other, and counts those who stood in line a second time.
+func TestTheTestsSeeWhoIsNotCounted(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(rulesFile)
+	require.NoError(t, err)
+	tests, err := os.ReadFile(testsFile)
+	require.NoError(t, err)
+	mutants := map[string]string{"everybody": strings.ReplaceAll(string(raw), `{at="door"}`, "")}
+	for _, at := range atTheDoor.FindAllIndex(raw, -1) {
+		mutants[fmt.Sprintf("without bytes %d to %d", at[0], at[1])] = string(raw[:at[0]]) + string(raw[at[1]:])
+	}
+	require.Len(t, mutants, 1+strings.Count(string(raw), `overload_refused_total{at="door"}`))
+	require.Len(t, mutants, 8, "four windows, and three places of ServerErrors")
+	for name, bad := range mutants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, rulesFile), []byte(bad), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, testsFile), tests, 0o600))
+			out, err := promtool(t, "test", "rules", filepath.Join(dir, testsFile))
+			require.Error(t, err, out)
+		})
+	}
+}
+
 // promtool runs the pinned one, which `make tools` builds.
 func promtool(t *testing.T, args ...string) (output string, err error) {
 	t.Helper()
