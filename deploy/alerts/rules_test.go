@@ -201,8 +201,9 @@ func promtool(t *testing.T, args ...string) (output string, err error) {
 }
 
 // metricName finds the names of metrics in an expression: all of ours and of
-// the Temporal SDK have a prefix, and so have those of Go that we show.
-var metricName = regexp.MustCompile(`\b(?:taskloom[_:]|temporal_|go_|process_)[a-zA-Z0-9_:]+`)
+// the Temporal SDK have a prefix, and so have those of Go and of node_exporter that
+// we show.
+var metricName = regexp.MustCompile(`\b(?:taskloom[_:]|temporal_|go_|process_|node_)[a-zA-Z0-9_:]+`)
 
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
