@@ -14,8 +14,12 @@ import (
 // runsPage is how many runs one question to Temporal brings.
 const runsPage = 1000
 
-// openRuns is Temporal's list filter for the runs of tasks that are open.
-const openRuns = `WorkflowType = "TaskWorkflow" AND ExecutionStatus = "Running"`
+// Temporal's list filters for runs that are open: those of tasks, and those of any
+// kind that report problems. The namespace is the deployment's own.
+const (
+	openTaskRuns = `WorkflowType = "TaskWorkflow" AND ExecutionStatus = "Running"`
+	troubledRuns = `ExecutionStatus = "Running" AND TemporalReportedProblems IS NOT NULL`
+)
 
 // deepRuns checks promise I7, in Temporal: no run is open for nothing, and none
 // fails over and over. What fails on the way is told in the findings that it costs.
@@ -40,8 +44,8 @@ func (d *doctor) deepRuns(ctx context.Context, _ *app, o deepOptions) ([]deepFin
 		}
 		return []deepFinding{ended, missing, healthy}, nil
 	}
-	err := d.eachRun(ctx, openRuns, func(ids []int64, _ []*workflow.WorkflowExecutionInfo) error {
-		needless, err := d.store.NeedlessRuns(ctx, o.patience, ids, o.grace)
+	err := d.eachRun(ctx, openTaskRuns, func(runs []*workflow.WorkflowExecutionInfo) error {
+		needless, err := d.store.NeedlessRuns(ctx, o.patience, tasksOf(runs), o.grace)
 		for _, id := range needless.Ended {
 			ended.broke(id, "task %d has ended, its run task/%d is open", id, id)
 		}
@@ -51,10 +55,10 @@ func (d *doctor) deepRuns(ctx context.Context, _ *app, o deepOptions) ([]deepFin
 		return err
 	})
 	cutShort(err, &ended, &missing)
-	err = d.eachRun(ctx, openRuns+` AND TemporalReportedProblems IS NOT NULL`, func(ids []int64, infos []*workflow.WorkflowExecutionInfo) error {
-		for i, id := range ids {
-			problems := infos[i].GetSearchAttributes().GetIndexedFields()["TemporalReportedProblems"]
-			healthy.broke(id, "task %d: run %s reports %s", id, infos[i].GetExecution().GetWorkflowId(), problems.GetData())
+	err = d.eachRun(ctx, troubledRuns, func(runs []*workflow.WorkflowExecutionInfo) error {
+		for _, r := range runs {
+			healthy.broke(0, "%s %s reports %s", r.GetType().GetName(), r.GetExecution().GetWorkflowId(),
+				r.GetSearchAttributes().GetIndexedFields()["TemporalReportedProblems"].GetData())
 		}
 		return nil
 	})
@@ -72,9 +76,8 @@ func (d *doctor) deepRuns(ctx context.Context, _ *app, o deepOptions) ([]deepFin
 	return []deepFinding{ended, missing, healthy}, nil
 }
 
-// eachRun calls fn with every page of runs that match, and the tasks that they
-// are of.
-func (d *doctor) eachRun(ctx context.Context, query string, fn func(ids []int64, infos []*workflow.WorkflowExecutionInfo) error) error {
+// eachRun calls fn with every page of runs that match.
+func (d *doctor) eachRun(ctx context.Context, query string, fn func([]*workflow.WorkflowExecutionInfo) error) error {
 	var next []byte
 	for {
 		page, err := d.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
@@ -83,19 +86,22 @@ func (d *doctor) eachRun(ctx context.Context, query string, fn func(ids []int64,
 		if err != nil {
 			return &partError{"Temporal, asked for its open runs,", err}
 		}
-		var ids []int64
-		var infos []*workflow.WorkflowExecutionInfo
-		for _, e := range page.GetExecutions() {
-			number, ok := strings.CutPrefix(e.GetExecution().GetWorkflowId(), "task/")
-			if id, err := strconv.ParseInt(number, 10, 64); ok && err == nil {
-				ids, infos = append(ids, id), append(infos, e)
-			}
-		}
-		if err := fn(ids, infos); err != nil {
+		if err := fn(page.GetExecutions()); err != nil {
 			return err
 		}
 		if next = page.GetNextPageToken(); len(next) == 0 {
 			return nil
 		}
 	}
+}
+
+// tasksOf returns the tasks that runs are of.
+func tasksOf(runs []*workflow.WorkflowExecutionInfo) (ids []int64) {
+	for _, r := range runs {
+		number, ok := strings.CutPrefix(r.GetExecution().GetWorkflowId(), "task/")
+		if id, err := strconv.ParseInt(number, 10, 64); ok && err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

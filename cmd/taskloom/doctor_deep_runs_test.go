@@ -20,9 +20,9 @@ import (
 	"github.com/taskloom/taskloom/workflows"
 )
 
-// TestDeepRuns opens runs that nobody needs, and one that cannot go on: the
-// doctor names them, and not those of tasks with something to do. It fails for a
-// check that nobody breaks here.
+// TestDeepRuns opens runs that nobody needs, and one of each kind that cannot go
+// on: the doctor names them, and not those of tasks with something to do. It fails
+// for a check that nobody breaks here.
 func TestDeepRuns(t *testing.T) {
 	t.Parallel()
 	a := &app{environ: environment(t)}
@@ -42,20 +42,24 @@ func TestDeepRuns(t *testing.T) {
 	tc, err := client.Dial(client.Options{HostPort: c.TemporalAddress, Namespace: c.TemporalNamespace})
 	require.NoError(t, err)
 	t.Cleanup(tc.Close)
-	// The stuck run's worker is this test; nobody serves the other queue.
-	own := fmt.Sprintf("stuck-%d", base)
-	for _, id := range []int64{ended, open, missing, stuck} {
-		queue := fmt.Sprintf("nobody-%d", base)
-		if id == stuck {
-			queue = own
-		}
-		_, err := tc.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflows.TaskID(id), TaskQueue: queue},
-			workflows.TaskWorkflow, workflows.TaskInput{TaskID: id})
+	// The stuck runs' worker is this test; nobody serves the other queue.
+	nobody, own := fmt.Sprintf("nobody-%d", base), func(id string) string { return "stuck-" + id }
+	start := func(id, queue string, run any, args ...any) {
+		_, err := tc.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, run, args...)
 		require.NoError(t, err)
-		t.Cleanup(func() { _ = tc.TerminateWorkflow(context.Background(), workflows.TaskID(id), "", "the test is over") })
+		t.Cleanup(func() { _ = tc.TerminateWorkflow(context.Background(), id, "", "the test is over") })
 	}
-	for range problemsReportedAfter {
-		failWorkflowTask(t, tc, c.TemporalNamespace, own)
+	for _, id := range []int64{ended, open, missing} {
+		start(workflows.TaskID(id), nobody, workflows.TaskWorkflow, workflows.TaskInput{TaskID: id})
+	}
+	stuckTask, stuckUpload, stuckSweep := workflows.TaskID(stuck), workflows.UploadRunID(fmt.Sprintf("of-%d", stuck)), fmt.Sprintf("sweep-%d", stuck)
+	start(stuckTask, own(stuckTask), workflows.TaskWorkflow, workflows.TaskInput{TaskID: stuck})
+	start(stuckUpload, own(stuckUpload), workflows.UploadWorkflow, workflows.UploadInput{})
+	start(stuckSweep, own(stuckSweep), workflows.SweepUploads)
+	for _, id := range []string{stuckTask, stuckUpload, stuckSweep} {
+		for range problemsReportedAfter {
+			failWorkflowTask(t, tc, c.TemporalNamespace, own(id))
+		}
 	}
 	d := &doctor{config: c, store: w.Store, temporal: tc, temporalUp: true}
 	find := func() map[string]string {
@@ -74,7 +78,8 @@ func TestDeepRuns(t *testing.T) {
 		},
 		"runs-have-tasks": {fmt.Sprintf("there is no task %d,", missing), "temporal workflow terminate"},
 		"runs-work": {
-			fmt.Sprintf("task %d: run task/%d reports ", stuck, stuck), "category=WorkflowTaskFailed", "a worker that knows its code",
+			"TaskWorkflow " + stuckTask + " reports ", "UploadWorkflow " + stuckUpload + " reports ", "SweepUploads " + stuckSweep + " reports ",
+			"category=WorkflowTaskFailed", "a worker that knows its code",
 		},
 	}
 	told := find()
@@ -103,10 +108,10 @@ func TestDeepRuns(t *testing.T) {
 	// What the run does when it is told to look, and what a worker does that knows
 	// the code.
 	require.NoError(t, tc.TerminateWorkflow(t.Context(), workflows.TaskID(ended), "", "it has nothing to do"))
-	completeWorkflowTask(t, tc, c.TemporalNamespace, own)
+	completeWorkflowTask(t, tc, c.TemporalNamespace, own(stuckTask))
 	require.Eventually(t, func() bool {
 		told := find()
-		return !strings.Contains(told["runs-end"], strconv.FormatInt(ended, 10)) && !strings.Contains(told["runs-work"], strconv.FormatInt(stuck, 10))
+		return !strings.Contains(told["runs-end"], strconv.FormatInt(ended, 10)) && !strings.Contains(told["runs-work"], stuckTask)
 	}, time.Minute, 100*time.Millisecond)
 
 	d.temporalUp = false
