@@ -122,6 +122,7 @@ type check struct {
 func (d *doctor) checks() []check {
 	return []check{
 		{"database", d.database},
+		{"durability", d.durable},
 		{"schema", d.schema},
 		{"clock", d.clock},
 		{"temporal", d.temporalServer},
