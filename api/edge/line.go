@@ -71,9 +71,10 @@ type line struct {
 	now func() time.Time
 	// waiting is how many stand in line.
 	waiting atomic.Int64
-	// began is when this line formed, and vain when somebody was last turned away,
-	// in nanoseconds since 1970.
+	// began is when this line formed, and vain when somebody was last turned away, in
+	// nanoseconds since it was made: no step of the machine's clock is in a span.
 	began, vain atomic.Int64
+	made        time.Time
 	// crowd is how many of the last arrivals found no place at once, of everybody, and
 	// latelyCrowd of many more: means that forget by number, not by time. Concurrent
 	// arrivals may count in any order, and a little more or less each.
@@ -81,8 +82,12 @@ type line struct {
 }
 
 func newLine(places int, p patience, now func() time.Time) *line {
-	return &line{places: semaphore.NewWeighted(int64(places)), size: int64(places), patience: p, now: now}
+	l := &line{places: semaphore.NewWeighted(int64(places)), size: int64(places), patience: p, now: now, made: now()}
+	l.vain.Store(-p.calm.Nanoseconds()) // nobody was, not long ago
+	return l
 }
+
+func (l *line) age() int64 { return l.now().Sub(l.made).Nanoseconds() }
 
 // enter takes a place and reports whether there was one in time.
 func (l *line) enter(ctx context.Context) bool {
@@ -108,7 +113,7 @@ func (l *line) enterWithin(ctx context.Context, most func() time.Duration) bool 
 	}
 	l.remember(everybody)
 	if l.waiting.Add(1) == 1 {
-		l.began.Store(l.now().UnixNano())
+		l.began.Store(l.age())
 	}
 	defer l.waiting.Add(-1)
 	inTime, cancel := context.WithTimeout(ctx, most())
@@ -117,7 +122,7 @@ func (l *line) enterWithin(ctx context.Context, most func() time.Duration) bool 
 		return true
 	}
 	if ctx.Err() == nil { // not someone who left
-		l.vain.Store(l.now().UnixNano())
+		l.vain.Store(l.age())
 	}
 	return false
 }
@@ -135,7 +140,7 @@ func (l *line) overloaded() bool {
 	if l.crowd.Load() < crowded {
 		return false
 	}
-	now := l.now().UnixNano()
+	now := l.age()
 	standing := l.standing
 	if l.latelyCrowd.Load() >= often {
 		standing = l.busy
@@ -149,7 +154,7 @@ func (l *line) full() bool {
 	n := l.waiting.Load()
 	full := n >= longestLine || n >= overloadLine*l.size && l.overloaded()
 	if full {
-		l.vain.Store(l.now().UnixNano())
+		l.vain.Store(l.age())
 		l.remember(everybody)
 	}
 	return full
