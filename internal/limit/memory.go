@@ -3,12 +3,12 @@ package limit
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ulule/limiter/v3"
 	"github.com/ulule/limiter/v3/drivers/store/common"
-	"github.com/ulule/limiter/v3/drivers/store/memory"
 )
 
 const (
@@ -21,59 +21,114 @@ const (
 
 var errFull = errors.New("too many buckets to remember another one")
 
-// memoryStore counts in this process, on the library's counters. The library's
-// own store remembers without bounds and cleans by a goroutine that only the
-// garbage collector ends; this one cleans when it is used.
+// memoryStore counts in this process. The library's own store remembers without
+// bounds, cleans by a goroutine that only the garbage collector ends, and ends its
+// windows by the machine's clock, which somebody may set back.
 type memoryStore struct {
-	counters *memory.CacheWrapper
-	keys     atomic.Int64 // about as many as there are
-	cleaned  atomic.Int64 // when, in Unix nanoseconds
-	maxKeys  int64
+	began   time.Time
+	windows sync.Map     // *window by key
+	keys    atomic.Int64 // about as many as there are
+	cleaned atomic.Int64 // when, in nanoseconds since it began
+	maxKeys int64
 }
 
-func newMemory() *memoryStore {
-	m := &memoryStore{counters: memory.NewCache(0), maxKeys: maxKeys}
-	m.cleaned.Store(time.Now().UnixNano())
-	return m
+// window is the count of a bucket until its end, which is told from when the store
+// began: no step of the machine's clock is in that.
+type window struct {
+	mu    sync.Mutex
+	count int64
+	end   time.Duration // 0 before anything was counted
 }
+
+func newMemory() *memoryStore { return &memoryStore{began: time.Now(), maxKeys: maxKeys} }
+
+func (m *memoryStore) age() time.Duration { return time.Since(m.began) }
 
 // Increment adds n to a counter.
 func (m *memoryStore) Increment(_ context.Context, key string, n int64, rate limiter.Rate) (limiter.Context, error) {
 	m.clean(cleanEvery)
-	if _, known := m.counters.Load(key); !known {
+	known, ok := m.windows.Load(key)
+	if !ok {
 		if m.keys.Load() >= m.maxKeys {
 			m.clean(time.Second)
 			return limiter.Context{}, errFull
 		}
-		m.keys.Add(1)
+		if known, ok = m.windows.LoadOrStore(key, &window{}); !ok {
+			m.keys.Add(1)
+		}
 	}
-	count, end := m.counters.Increment(key, n, rate.Period)
-	return common.GetContextFromState(time.Now(), rate, end, count), nil
+	count, left := known.(*window).add(n, m.age(), rate.Period)
+	return state(rate, count, left), nil
 }
 
 // Peek returns a counter as it is.
 func (m *memoryStore) Peek(_ context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
-	count, end := m.counters.Get(key, rate.Period)
-	return common.GetContextFromState(time.Now(), rate, end, count), nil
+	known, ok := m.windows.Load(key)
+	if !ok {
+		return state(rate, 0, rate.Period), nil
+	}
+	count, left := known.(*window).look(m.age(), rate.Period)
+	return state(rate, count, left), nil
 }
 
 // Reset drops a counter.
 func (m *memoryStore) Reset(_ context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
-	count, end := m.counters.Reset(key, rate.Period)
-	return common.GetContextFromState(time.Now(), rate, end, count), nil
+	m.windows.Delete(key)
+	return state(rate, 0, rate.Period), nil
+}
+
+// add counts n in the window, or begins the next one, and tells how long it lasts.
+func (w *window) add(n int64, now, period time.Duration) (count int64, left time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over(now) {
+		w.count, w.end = 0, now+period
+	}
+	w.count += n
+	return w.count, w.end - now
+}
+
+func (w *window) look(now, period time.Duration) (count int64, left time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over(now) {
+		return 0, period
+	}
+	return w.count, w.end - now
+}
+
+// past reports whether the window is over, which one is not that has not begun.
+func (w *window) past(now time.Duration) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.end != 0 && w.over(now)
+}
+
+func (w *window) over(now time.Duration) bool { return w.end == 0 || now > w.end }
+
+// state is what the library's callers are told, which is when a window ends.
+func state(rate limiter.Rate, count int64, left time.Duration) limiter.Context {
+	now := time.Now()
+	return common.GetContextFromState(now, rate, now.Add(left), count)
 }
 
 // clean drops what is over, unless that was done a moment ago. One caller does
 // it, beside the others.
 func (m *memoryStore) clean(every time.Duration) {
-	now, last := time.Now().UnixNano(), m.cleaned.Load()
-	if now-last < int64(every) || !m.cleaned.CompareAndSwap(last, now) {
+	now, last := m.age(), m.cleaned.Load()
+	if now-time.Duration(last) < every || !m.cleaned.CompareAndSwap(last, int64(now)) {
 		return
 	}
 	go func() {
-		m.counters.Clean()
 		var left int64
-		m.counters.Range(func(string, *memory.Counter) { left++ })
+		m.windows.Range(func(key, known any) bool {
+			if known.(*window).past(m.age()) {
+				m.windows.Delete(key)
+			} else {
+				left++
+			}
+			return true
+		})
 		m.keys.Store(left)
 	}()
 }
