@@ -245,6 +245,7 @@ var sicknesses = map[string][]sickness{
 		late("a start tried in vain", 1, `now() - interval '6 minutes', now() + interval '1 hour', 5, 0`),
 		late("a claim", 3, fmt.Sprintf(`now() - interval '6 minutes', now(), 0, %d`, store.UrgencyClaimed)),
 	},
+	"starts-told": {late("a start", 1, fmt.Sprintf(`now() - interval '16 minutes', now(), 0, %d`, store.UrgencyCreated))},
 	"events-on-the-way": {{branch: "nothing", make: func(w *ward) string {
 		w.exec(`UPDATE tasks SET applied_seq = 2 WHERE id = $1`, w.done)
 		return fmt.Sprintf("task %d: 2 of 3 events are applied, nothing more is on its way", w.done)
