@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,4 +56,30 @@ func TestWhatIsPromisedIsTested(t *testing.T) {
 	for _, inv := range store.InvariantList() {
 		require.Contains(t, page, "`"+inv.Name+"`")
 	}
+}
+
+// checkName is the name of a check of the doctor, in a table of promises about the
+// data.
+var checkName = regexp.MustCompile("`([a-z]+(?:-[a-z]+)+)`")
+
+// chaos.md compares the doctor of an old run with today's: as many checks as
+// promises.md names.
+func TestTheDoctorsChecksAreCounted(t *testing.T) {
+	t.Parallel()
+	promises, err := os.ReadFile("promises.md")
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for line := range strings.Lines(string(promises)) {
+		if columns := strings.Split(line, " | "); strings.HasPrefix(line, "| I") {
+			for _, m := range checkName.FindAllStringSubmatch(columns[2], -1) {
+				names[m[1]] = true
+			}
+		}
+	}
+	for _, inv := range store.InvariantList() {
+		require.Contains(t, names, inv.Name)
+	}
+	chaos, err := os.ReadFile("chaos.md")
+	require.NoError(t, err)
+	require.Contains(t, string(chaos), fmt.Sprintf("it has [%d now](promises.md#about-the-data)", len(names)))
 }
