@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/api"
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
@@ -113,6 +114,26 @@ func TestTaskAdministration(t *testing.T) {
 	require.Equal(t, map[string]any{"question": "What is 0 + 1?"}, detail["input"])
 	counts := p.ok(t, 200, http.MethodGet, b.pipeline("/counts"), nil)
 	require.InDelta(t, 0, counts["available"], 0)
+}
+
+// A key ends by the database's clock, so that is where its end is told from.
+func TestAKeyBeginsByTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+	b := serve(t, dbtest.NewWorld(t), func(d *api.Deps) {
+		d.Now = func() time.Time { return time.Now().Add(-40 * 24 * time.Hour) } // over before it begins
+	})
+	p := b.login(t, "admin1")
+	path := fmt.Sprintf("/orgs/%d/keys", b.OrgID)
+	created := p.ok(t, 201, http.MethodPost, path, map[string]any{"name": "integration", "expires": "30d"})
+	for _, key := range []map[string]any{
+		created, p.ok(t, 200, http.MethodPost, fmt.Sprintf("%s/%v/expiry", path, created["id"]), map[string]any{"expires": "30d"}),
+	} {
+		expires, err := time.Parse(time.RFC3339Nano, key["expires_at"].(string))
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now().Add(30*24*time.Hour), expires, time.Minute)
+	}
+	b.KeyValue = created["value"].(string)
+	require.Equal(t, http.StatusOK, b.v1(t, http.MethodGet, b.workflow(""), nil).Status)
 }
 
 func TestKeysFromCreationToRevocation(t *testing.T) {

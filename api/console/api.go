@@ -58,6 +58,7 @@ type keys interface {
 		expiresAt *time.Time, actor int64) (store.APIKey, error)
 	SetKeyExpiry(ctx context.Context, orgID, keyID int64, expiresAt *time.Time, actor int64) (store.APIKey, error)
 	RevokeKey(ctx context.Context, orgID, keyID, actor int64) (store.APIKey, error)
+	Clock(ctx context.Context) (time.Time, error)
 }
 
 type work interface {

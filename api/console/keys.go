@@ -110,9 +110,13 @@ func (a *api) createKey(ctx context.Context, in *createKeyInput) (*newKeyOutput,
 	if err != nil {
 		return nil, err
 	}
+	now, err := a.Store.Clock(ctx)
+	if err != nil {
+		return nil, err
+	}
 	me := caller(ctx).ID
 	key, err := a.Store.CreateKey(ctx, in.OrgID, me, in.Body.Name, apikey.Hash(value), apikey.Last4(value),
-		apikey.ExpiresAt(in.Body.Expires, a.Now()), me)
+		apikey.ExpiresAt(in.Body.Expires, now), me)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +124,11 @@ func (a *api) createKey(ctx context.Context, in *createKeyInput) (*newKeyOutput,
 }
 
 func (a *api) setKeyExpiry(ctx context.Context, in *expiryInput) (*keyOutput, error) {
-	key, err := a.Store.SetKeyExpiry(ctx, in.OrgID, in.KeyID, apikey.ExpiresAt(in.Body.Expires, a.Now()), caller(ctx).ID)
+	now, err := a.Store.Clock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key, err := a.Store.SetKeyExpiry(ctx, in.OrgID, in.KeyID, apikey.ExpiresAt(in.Body.Expires, now), caller(ctx).ID)
 	return &keyOutput{Body: newKey(key)}, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"time"
 
 	"github.com/taskloom/taskloom/internal/apikey"
 	"github.com/taskloom/taskloom/internal/fault"
@@ -39,8 +38,12 @@ func (a *app) createKey(ctx context.Context, st *store.Store, orgID int64, f key
 	if err != nil {
 		return err
 	}
+	now, err := st.Clock(ctx)
+	if err != nil {
+		return err
+	}
 	key, err := st.CreateKey(ctx, orgID, creator.ID, f.name, apikey.Hash(value), apikey.Last4(value),
-		apikey.ExpiresAt(apikey.Expiry(f.expires), time.Now()), 0)
+		apikey.ExpiresAt(apikey.Expiry(f.expires), now), 0)
 	if err != nil {
 		return err
 	}
@@ -59,7 +62,11 @@ func (a *app) expireKey(ctx context.Context, st *store.Store, orgID int64, f key
 	if err != nil {
 		return err
 	}
-	key, err = st.SetKeyExpiry(ctx, orgID, key.ID, apikey.ExpiresAt(apikey.Expiry(f.expires), time.Now()), 0)
+	now, err := st.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	key, err = st.SetKeyExpiry(ctx, orgID, key.ID, apikey.ExpiresAt(apikey.Expiry(f.expires), now), 0)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// Clock tells the time by the clock of the database, by which keys end.
+func (s *Store) Clock(ctx context.Context) (now time.Time, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now)
+	return now, translate(err)
+}
+
 // farthestAttempt is longer than a delivery is ever put off.
 const farthestAttempt = 7 * time.Minute
 
