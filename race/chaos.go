@@ -325,7 +325,9 @@ func (h *havoc) count(done map[int64]int64) (lost int) {
 }
 
 // chaosRace is race 4.
-func chaosRace(ctx context.Context, r *room) error {
+func chaosRace(ctx context.Context, r *room) error { return chaosCompetition(r).run(ctx, r) }
+
+func chaosCompetition(r *room) *competition {
 	figures := []figure{{Name: "baseline_per_s", Says: "baseline", Unit: "/s", More: true}}
 	for _, f := range faults {
 		figures = append(figures,
@@ -334,7 +336,7 @@ func chaosRace(ctx context.Context, r *room) error {
 			figure{Name: f.name + "_to90_s", Says: f.says + ": until 90 % were done for 3 s", Unit: "s"})
 	}
 	c := &competition{
-		race: "chaos", once: true, phase: "all",
+		race: "chaos", phase: "all",
 		title: fmt.Sprintf("faults of %s, a snapshot held for %s, %d items/s, two workers", r.chaosPhase, r.chaosHeld, r.chaosRate),
 		figures: append(figures,
 			figure{Name: "cpu_per_s", Says: "CPU seconds a second, over all", Unit: "CPU-s/s", CPU: true},
@@ -351,11 +353,7 @@ func chaosRace(ctx context.Context, r *room) error {
 	c.add(r, riverChaosContender())
 	c.add(r, nodeChaosContender(r.options, pgBoss))
 	c.add(r, nodeChaosContender(r.options, graphile))
-	own := *r
-	own.noise = false // its figures are no ratios
-	own.cleanups = nil
-	defer own.close()
-	return c.run(ctx, &own)
+	return c
 }
 
 // effectsTable is where the workers of job queues leave what they have done.

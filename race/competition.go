@@ -40,27 +40,18 @@ type competition struct {
 	contenders  []contender
 	// noise is the index of the contender that runs against itself first.
 	noise int
-	// once lets everybody have one turn a round, without the way back: where what
-	// is told are no ratios.
-	once bool
 	// phase is the one whose CPU seconds are told by process.
 	phase string
 	// curves are the latencies that are drawn, by their names in sample.Latencies.
 	curves []string
-	// rounds bounds -rounds; 0 does not.
-	rounds int
 }
 
 // run lets everybody compete: first one contender against itself, then rounds
 // of all in the order of a palindrome. A contender that fails is out, and the
 // others go on.
 func (c *competition) run(ctx context.Context, r *room) error {
-	rounds := r.rounds
-	if c.rounds > 0 {
-		rounds = min(rounds, c.rounds)
-	}
 	res := &raceResult{
-		Race: c.race, Title: c.title, Figures: c.figures, Noise: map[string]float64{}, Rounds: rounds, Once: c.once, Phase: c.phase, Curves: c.curves,
+		Race: c.race, Title: c.title, Figures: c.figures, Noise: map[string]float64{}, Rounds: r.rounds, Phase: c.phase, Curves: c.curves,
 	}
 	r.results.Races = append(r.results.Races, res)
 	r.say("%s: %s", c.race, c.title)
@@ -81,12 +72,8 @@ func (c *competition) run(ctx context.Context, r *room) error {
 			out[c.noise] = c.fail(r, res, c.noise, err)
 		}
 	}
-	for round := range rounds {
-		order := palindrome(len(c.contenders))
-		if c.once {
-			order = order[:len(c.contenders)]
-		}
-		for _, i := range order {
+	for round := range r.rounds {
+		for _, i := range palindrome(len(c.contenders)) {
 			if out[i] != nil {
 				continue
 			}

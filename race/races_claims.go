@@ -78,16 +78,18 @@ func claimTitle(o options, clients int) string {
 }
 
 // heldRace is what race 1 asks besides: the same once an old snapshot has been
-// held for a while of work. One round must do, for a sample takes that while.
-func heldRace(ctx context.Context, r *room) error {
+// held for a while of work.
+func heldRace(ctx context.Context, r *room) error { return heldCompetition(r).run(ctx, r) }
+
+func heldCompetition(r *room) *competition {
 	clients := r.clients[0]
 	plan := r.heldPlan(clients)
 	c := &competition{
 		race: "held", title: fmt.Sprintf("%s, %d/s while a snapshot is held for %s", claimTitle(r.options, clients), r.claimRate, plan.held),
-		figures: heldFigures(r.options), phase: "held", curves: []string{"churn_claim"}, rounds: 1,
+		figures: heldFigures(r.options), phase: "held", curves: []string{"churn_claim"},
 	}
 	c.addQueues(r, clients, plan)
-	return c.run(ctx, r)
+	return c
 }
 
 // addQueues adds everybody who takes part in race 1.

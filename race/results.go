@@ -26,8 +26,8 @@ type raceResult struct {
 	Rounds     int                `json:"rounds"`
 	Figures    []figure           `json:"figures"`
 	Contenders []*contenderResult `json:"contenders"`
-	// Once says that rounds had no way back; Phase is the one whose CPU seconds are
-	// told by process.
+	// Once says that rounds had no way back, as those of chaos once had none; Phase is
+	// the one whose CPU seconds are told by process.
 	Once  bool   `json:"once,omitempty"`
 	Phase string `json:"phase,omitempty"`
 	// Curves are the latencies that are drawn; where none is named, those that all
