@@ -53,7 +53,7 @@ func (c *competition) run(ctx context.Context, r *room) error {
 	res := &raceResult{
 		Race: c.race, Title: c.title, Figures: c.figures, Noise: map[string]float64{}, Rounds: r.rounds, Phase: c.phase, Curves: c.curves,
 	}
-	r.results.Races = append(r.results.Races, res)
+	r.results.add(res)
 	r.say("%s: %s", c.race, c.title)
 	defer func() {
 		for _, x := range c.contenders {

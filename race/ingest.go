@@ -11,7 +11,7 @@ func ingestRace(ctx context.Context, r *room) error {
 	raw, report, err := r.bench(ctx, "ingest", "-shapes", r.shapes)
 	if raw != nil {
 		r.results.Ingest = raw
-		r.results.Races = append(r.results.Races, ingestResults(&report, taskloomVersion(r.options), r.rounds, r.shapes))
+		r.results.add(ingestResults(&report, taskloomVersion(r.options), r.rounds, r.shapes))
 	}
 	return err
 }

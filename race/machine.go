@@ -10,35 +10,36 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// machine is the shape of what the figures were taken on.
+// machine is what figures were taken on: the product, its versions and settings, and
+// the shape of the machine.
 type machine struct {
-	Date       string            `json:"date"`
-	CPU        string            `json:"cpu"`
-	Cores      int               `json:"cores"`
-	MemoryGB   float64           `json:"memory_gb"`
-	Kernel     string            `json:"kernel"`
-	Go         string            `json:"go"`
-	Node       string            `json:"node"`
-	Python     string            `json:"python"`
-	Postgres   string            `json:"postgres"`
-	Product    string            `json:"product"`
-	Settings   map[string]string `json:"postgres_settings"`
-	Modules    map[string]string `json:"modules"`
-	LSCPU      []string          `json:"lscpu,omitempty"`
-	LoadBefore string            `json:"load_before"`
-	LoadAfter  string            `json:"load_after"`
+	CPU      string            `json:"cpu"`
+	Cores    int               `json:"cores"`
+	MemoryGB float64           `json:"memory_gb"`
+	Kernel   string            `json:"kernel"`
+	Go       string            `json:"go"`
+	Node     string            `json:"node"`
+	Python   string            `json:"python"`
+	Postgres string            `json:"postgres"`
+	Product  string            `json:"product"`
+	Settings map[string]string `json:"postgres_settings"`
+	Modules  map[string]string `json:"modules"`
+	LSCPU    []string          `json:"lscpu,omitempty"`
+	// Date and the loads are of a run that was kept before its races said theirs.
+	Date       string `json:"date,omitempty"`
+	LoadBefore string `json:"load_before,omitempty"`
+	LoadAfter  string `json:"load_after,omitempty"`
 }
 
-func describeMachine(ctx context.Context, o options, databaseURL string) (machine, error) {
-	m := machine{
-		Date: time.Now().UTC().Format(time.RFC3339), Cores: runtime.NumCPU(), Go: runtime.Version(),
+func describeMachine(ctx context.Context, o options, databaseURL string) (*machine, error) {
+	m := &machine{
+		Cores: runtime.NumCPU(), Go: runtime.Version(),
 		CPU: fieldOf("/proc/cpuinfo", "model name"), Kernel: firstLine("/proc/sys/kernel/osrelease"),
-		LoadBefore: firstLine("/proc/loadavg"), Settings: map[string]string{}, Modules: map[string]string{},
+		Settings: map[string]string{}, Modules: map[string]string{},
 		Node: firstOf(ctx, "node", "--version"), Python: firstOf(ctx, "python3", "--version"),
 		Product: firstOf(ctx, o.binary, "version"), LSCPU: output(ctx, "lscpu"),
 	}

@@ -42,6 +42,16 @@ func init() {
 	}
 }
 
+// begin runs the race once it is written down on what.
+func (x race) begin(ctx context.Context, r *room) error {
+	m, err := describeMachine(ctx, r.options, r.databaseURL)
+	if err != nil {
+		return err
+	}
+	r.results.begin(m)
+	return x.run(ctx, r)
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -75,14 +85,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer r.close()
 	r.results = &results{Options: args}
-	if r.results.Machine, err = describeMachine(ctx, o, r.databaseURL); err != nil {
-		return err
-	}
 	for _, x := range races {
 		if ctx.Err() != nil || len(o.only) > 0 && !slices.Contains(o.only, x.name) {
 			continue
 		}
-		if err := x.run(ctx, r); err != nil {
+		if err := x.begin(ctx, r); err != nil {
 			// What the other races find is worth having all the same.
 			err = fmt.Errorf("%s: %w", x.name, err)
 			r.say("FAILED: %v", err)

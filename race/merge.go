@@ -13,18 +13,13 @@ import (
 
 // readAll reads runs and puts them together: a machine may be quiet for some
 // minutes at a time only. Races of one name and title become one with all
-// samples. The machine is that of the first run, and each race knows when it was run.
+// samples, which knows when each part was run, and on what.
 func readAll(names []string) (*results, error) {
 	var all *results
 	for _, name := range names {
 		r, err := readResults(name)
 		if err != nil {
 			return nil, err
-		}
-		for _, x := range r.Races {
-			if len(x.Runs) == 0 {
-				x.Runs = []begun{{Date: r.Machine.Date, LoadBefore: r.Machine.LoadBefore, LoadAfter: r.Machine.LoadAfter}}
-			}
 		}
 		if all == nil {
 			all = r

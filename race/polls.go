@@ -15,7 +15,7 @@ func pollsRace(ctx context.Context, r *room) error {
 	raw, report, err := r.bench(ctx, "polls", "-tasks", strconv.Itoa(tasks), "-sample", r.window.String(), "-etag-polls", strconv.Itoa(r.etagPolls))
 	if raw != nil {
 		r.results.Polls = raw
-		r.results.Races = append(r.results.Races, pollResults(&report, taskloomVersion(r.options), r.rounds, tasks)...)
+		r.results.add(pollResults(&report, taskloomVersion(r.options), r.rounds, tasks)...)
 	}
 	return err
 }

@@ -181,7 +181,9 @@ func aRun() *results {
 		}
 		return c
 	}
-	return &results{Races: []*raceResult{{
+	r := &results{}
+	r.begin(aMachine("aaaaaaa", "1GB"))
+	r.add(&raceResult{
 		Race: "claims", Title: "claim & submit", Rounds: 1,
 		Figures: []figure{
 			{Name: "rate", Says: "done per CPU second", Unit: "/CPU-s", More: true, Aim: 0.5, Against: "pg-boss"},
@@ -189,7 +191,8 @@ func aRun() *results {
 		},
 		Noise:      map[string]float64{"rate": 1.01},
 		Contenders: []*contenderResult{contender(ours, false, 900, 1100), contender("pg-boss", false, 1800, 1800), contender("River", true, 9000, 9000)},
-	}}}
+	})
+	return r
 }
 
 func TestReport(t *testing.T) {
@@ -261,7 +264,7 @@ func TestWhatTheMachineDidForOthersIsTold(t *testing.T) {
 	r.Contenders[0].Samples[0].CPU = map[string]usage{"free": {partPostgres: 9, usageClient: 1, usageOthers: 0.9}}
 	r.Contenders[1].Samples[0].CPU = map[string]usage{"free": {partPostgres: 2, usageOthers: 6}}
 	var b strings.Builder
-	r.table(&b)
+	r.table(&b, nil)
 	require.Contains(t, b.String(), "! In 1 of 2 samples of pg-boss the machine did up to 300 % as much for others")
 	require.NotContains(t, b.String(), "samples of "+ours)
 	require.Contains(t, b.String(), "of pg-boss, aim ≥ 0.50: ! not claimed, the machine did much for others meanwhile (0.50, 0.61).")

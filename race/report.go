@@ -114,15 +114,15 @@ func between(text []byte, part, with string) ([]byte, error) {
 // writeTables tells a run in Markdown: a table a race, contenders side by side,
 // and what became of the aims.
 func writeTables(w io.Writer, r *results) {
-	m := r.Machine
-	fmt.Fprintf(w, "%s, %d cores, %.1f GB, kernel %s; Postgres %s; %s.\n", m.CPU, m.Cores, m.MemoryGB, m.Kernel, m.Postgres, m.Go)
+	same, differ := r.machines()
+	fmt.Fprintln(w, same)
 	title := ""
 	for _, x := range r.Races {
 		if x.Race != title {
 			title = x.Race
 			fmt.Fprintf(w, "\n### %s\n", title)
 		}
-		x.table(w)
+		x.table(w, differ)
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintf(w, "\nFAILED: %s\n", f)
@@ -135,13 +135,14 @@ func load(line string) string {
 	return strings.Join(fields[:min(3, len(fields))], " ")
 }
 
-func (r *raceResult) table(w io.Writer) {
+func (r *raceResult) table(w io.Writer, differ []string) {
 	fmt.Fprintf(w, "\n%s; medians of %s, %s, with least and most.", r.Title, rounds(r.Rounds), map[bool]string{false: "there and back", true: "one turn each"}[r.Once])
 	for _, run := range r.Runs {
 		fmt.Fprintf(w, " Begun %s", run.Date)
 		if run.LoadBefore != "" {
 			fmt.Fprintf(w, ", load %s before, %s after", load(run.LoadBefore), load(run.LoadAfter))
 		}
+		fmt.Fprint(w, run.on(differ))
 		fmt.Fprint(w, ".")
 	}
 	fmt.Fprint(w, "\n\n|")

@@ -6,17 +6,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // results is a whole run as it is kept.
 type results struct {
-	Machine  machine       `json:"machine"`
+	// Machine is that of a run that was kept before its races said theirs.
+	Machine  *machine      `json:"machine,omitempty"`
 	Options  []string      `json:"options"`
 	Races    []*raceResult `json:"races"`
 	Failures []string      `json:"failures,omitempty"`
 	// Polls and Ingest are all that the bench wrote about them.
 	Polls  json.RawMessage `json:"polls,omitempty"`
 	Ingest json.RawMessage `json:"ingest,omitempty"`
+
+	// now is the race that is run, and earlier how many results are of those before.
+	now     begun
+	earlier int
 }
 
 // raceResult is one competition.
@@ -33,7 +39,7 @@ type raceResult struct {
 	// Curves are the latencies that are drawn; where none is named, those that all
 	// races once had.
 	Curves []string `json:"curves,omitempty"`
-	// Runs are when its samples were taken, and on how busy a machine.
+	// Runs are when its samples were taken, and on what.
 	Runs []begun `json:"runs,omitempty"`
 	// Told says that bench measured it: the values of a figure are as many turns as it
 	// says, or the least, the median and the most of them, or a single one.
@@ -50,6 +56,8 @@ type begun struct {
 	Date       string `json:"date"`
 	LoadBefore string `json:"load_before,omitempty"`
 	LoadAfter  string `json:"load_after,omitempty"`
+	// Machine is what it ran on; nil where that was not kept with it.
+	Machine *machine `json:"machine,omitempty"`
 }
 
 // contenderResult is all samples of one contender.
@@ -83,6 +91,20 @@ func (r *raceResult) find(name string) *contenderResult {
 	return nil
 }
 
+// begin notes that a race begins, and on what.
+func (r *results) begin(m *machine) {
+	r.now = begun{Date: time.Now().UTC().Format(time.RFC3339), LoadBefore: firstLine("/proc/loadavg"), Machine: m}
+	r.earlier = len(r.Races)
+}
+
+// add takes in what the race that is run has found, or is about to find.
+func (r *results) add(found ...*raceResult) {
+	for _, x := range found {
+		x.Runs = []begun{r.now}
+		r.Races = append(r.Races, x)
+	}
+}
+
 // wrong is what makes a run fail: somebody was out, or ours did what nobody may.
 func (r *results) wrong() (errs []error) {
 	for _, f := range r.Failures {
@@ -105,7 +127,11 @@ func (r *results) keep(name string) error {
 	if name == "" {
 		return nil
 	}
-	r.Machine.LoadAfter = firstLine("/proc/loadavg")
+	for _, x := range r.Races[r.earlier:] {
+		for i := range x.Runs {
+			x.Runs[i].LoadAfter = firstLine("/proc/loadavg")
+		}
+	}
 	doc, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return fmt.Errorf("encode results: %w", err)
@@ -129,8 +155,25 @@ func readResults(name string) (*results, error) {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return nil, fmt.Errorf("read results %s: %w", name, err)
 	}
-	for _, x := range r.Races { // kept before races said it
-		x.Told = x.Told || x.Race == pollsName || x.Race == ingestName
-	}
+	r.complete()
 	return &r, nil
+}
+
+// complete tells races what was kept before they said it by themselves. The machine
+// of a run is that of its races; among runs that were put together it was that of the
+// first, which the date tells, and of the others it is not known.
+func (r *results) complete() {
+	m := r.Machine
+	r.Machine = nil
+	for _, x := range r.Races {
+		x.Told = x.Told || x.Race == pollsName || x.Race == ingestName
+		if len(x.Runs) == 0 && m != nil {
+			x.Runs = []begun{{Date: m.Date, LoadBefore: m.LoadBefore, LoadAfter: m.LoadAfter}}
+		}
+		for i := range x.Runs {
+			if run := &x.Runs[i]; run.Machine == nil && m != nil && run.Date == m.Date {
+				run.Machine = m
+			}
+		}
+	}
 }
