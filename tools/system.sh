@@ -42,20 +42,4 @@ if [ -n "${CHAOS:-}" ]; then
 fi
 [ ${#packages[@]} != 0 ] || exit 0
 
-if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-	cat >&2 <<-END
-		The tests need ${packages[*]}.
-		  install that (Debian, as root: apt-get install ${packages[*]})
-	END
-	exit 1
-fi
-
-echo "system: installing ${packages[*]} (apt-get install)"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-export DEBIAN_FRONTEND=noninteractive
-if ! { apt-get update && apt-get install -y --no-install-recommends "${packages[@]}"; } </dev/null >"$log" 2>&1; then
-	tail -n 20 "$log" >&2
-	echo "That did not work. Install ${packages[*]} by hand." >&2
-	exit 1
-fi
+exec "$(dirname "$0")/packages.sh" "The tests" "${packages[@]}"
