@@ -98,3 +98,17 @@ func TestAimsOfHeldAndChaosAreJudgedAsAllOthers(t *testing.T) {
 		require.Contains(t, x.verdicts()[0], "! not claimed, the rounds differ")
 	}
 }
+
+// The bound on requests at a time is lifted for ours, so that ours as it ships stands
+// beside it, with queues of any length.
+func TestOursAsItShipsIsRacedWithAnyQueue(t *testing.T) {
+	t.Parallel()
+	r := aRoom(t)
+	for _, plan := range []claimPlan{r.longPlan(64), r.shortPlan(64)} {
+		var names []string
+		for _, x := range claimsCompetition(r, 64, plan).contenders {
+			names = append(names, x.info().Name)
+		}
+		require.Subset(t, names, []string{ours, taskloomWithRuns.name, taskloomBounded.name, pgBoss.name})
+	}
+}

@@ -45,7 +45,7 @@ var countedFigures = []figure{
 // get slower the more lies ready.
 func claimsRace(ctx context.Context, r *room) error {
 	for _, clients := range r.clients {
-		if err := claimsWith(ctx, r, clients, r.longPlan(clients), taskloomBounded); err != nil {
+		if err := claimsCompetition(r, clients, r.longPlan(clients)).run(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -56,21 +56,21 @@ func claimsRace(ctx context.Context, r *room) error {
 	short.items, short.cleanups = r.shortItems, nil
 	defer short.close()
 	for _, clients := range r.clients {
-		if err := claimsWith(ctx, &short, clients, short.shortPlan(clients)); err != nil {
+		if err := claimsCompetition(&short, clients, short.shortPlan(clients)).run(ctx, &short); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// claimsWith races all queues, and more ways to run ours.
-func claimsWith(ctx context.Context, r *room, clients int, plan claimPlan, more ...taskloomKind) error {
+// claimsCompetition is of all queues, and of ours with the bound that it ships with.
+func claimsCompetition(r *room, clients int, plan claimPlan) *competition {
 	c := &competition{
 		race: "claims", title: claimTitle(r.options, clients), figures: claimFigures(r.options, plan), phase: "free",
 		curves: []string{"paced_claim"},
 	}
-	c.addQueues(r, clients, plan, more...)
-	return c.run(ctx, r)
+	c.addQueues(r, clients, plan, taskloomBounded)
+	return c
 }
 
 func claimTitle(o options, clients int) string {
