@@ -40,6 +40,8 @@ type sample struct {
 	CPU  map[string]usage `json:"cpu_seconds"`
 	Load [2]float64       `json:"load"`
 	At   time.Time        `json:"at"`
+	// Run is which of the race's runs it was taken in.
+	Run int `json:"run,omitempty"`
 }
 
 func newSample() *sample {

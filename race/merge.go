@@ -39,10 +39,14 @@ func readAll(names []string) (*results, error) {
 				all.Races = append(all.Races, x)
 				continue
 			}
+			have := all.Races[at]
+			if have.Once != x.Once {
+				return nil, fmt.Errorf("%s: %q has one turn each in one of the runs, and goes there and back in another: name one of them", name, x.Title)
+			}
 			if x.Told {
 				return nil, fmt.Errorf("%s: %q is in an earlier run, too: what bench told cannot be put together, name one of them", name, x.Title)
 			}
-			all.Races[at].join(x)
+			have.join(x)
 		}
 	}
 	// The races in their order, whichever was run first.
@@ -56,6 +60,11 @@ func readAll(names []string) (*results, error) {
 
 // join adds the samples of a later run.
 func (r *raceResult) join(later *raceResult) {
+	for _, c := range later.Contenders {
+		for _, s := range c.Samples {
+			s.Run += len(r.Runs)
+		}
+	}
 	r.Rounds += later.Rounds
 	r.Runs = append(r.Runs, later.Runs...)
 	r.Noise = worseNoise(r.Noise, later.Noise)
@@ -67,12 +76,18 @@ func (r *raceResult) join(later *raceResult) {
 			r.Contenders = append(r.Contenders, c)
 			continue
 		}
+		if !slices.Contains(strings.Split(have.Version, versions), c.Version) {
+			have.Version += versions + c.Version
+		}
 		have.Samples = append(have.Samples, c.Samples...)
 		if have.Failure == "" {
 			have.Failure = c.Failure
 		}
 	}
 }
+
+// versions stands between those of a contender that was another one in a later run.
+const versions = " and "
 
 // worseNoise is, by figure, what differs more from silence: samples of a loud run
 // are not better for those of a quiet one. What one of the two did not measure is

@@ -136,9 +136,9 @@ func load(line string) string {
 }
 
 func (r *raceResult) table(w io.Writer, differ []string) {
-	fmt.Fprintf(w, "\n%s; medians of %s, %s, with least and most.", r.Title, rounds(r.Rounds), map[bool]string{false: "there and back", true: "one turn each"}[r.Once])
+	fmt.Fprintf(w, "\n%s; medians of %s, %s, with least and most.", r.Title, r.rounds(), map[bool]string{false: "there and back", true: "one turn each"}[r.Once])
 	for _, run := range r.Runs {
-		fmt.Fprintf(w, " Begun %s", run.Date)
+		fmt.Fprintf(w, " Begun %s", cmp.Or(run.Date, "when was not kept"))
 		if run.LoadBefore != "" {
 			fmt.Fprintf(w, ", load %s before, %s after", load(run.LoadBefore), load(run.LoadAfter))
 		}
@@ -168,6 +168,7 @@ func (r *raceResult) table(w io.Writer, differ []string) {
 	if len(zeros) > 0 {
 		fmt.Fprintf(w, "\n0, as it should be, with all of whom it was measured: %s.\n", counted(zeros))
 	}
+	r.apart(w)
 	r.processes(w)
 	if lines := r.verdicts(); len(lines) > 0 {
 		fmt.Fprintf(w, "\n- %s\n", strings.Join(lines, "\n- "))

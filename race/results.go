@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -56,6 +57,9 @@ type begun struct {
 	Date       string `json:"date"`
 	LoadBefore string `json:"load_before,omitempty"`
 	LoadAfter  string `json:"load_after,omitempty"`
+	// Rounds are those of this run; among runs that were put together before it was
+	// told, the first has them all.
+	Rounds int `json:"rounds,omitempty"`
 	// Machine is what it ran on; nil where that was not kept with it.
 	Machine *machine `json:"machine,omitempty"`
 }
@@ -101,6 +105,7 @@ func (r *results) begin(m *machine) {
 func (r *results) add(found ...*raceResult) {
 	for _, x := range found {
 		x.Runs = []begun{r.now}
+		x.Runs[0].Rounds = x.Rounds
 		r.Races = append(r.Races, x)
 	}
 }
@@ -167,8 +172,14 @@ func (r *results) complete() {
 	r.Machine = nil
 	for _, x := range r.Races {
 		x.Told = x.Told || x.Race == pollsName || x.Race == ingestName
-		if len(x.Runs) == 0 && m != nil {
-			x.Runs = []begun{{Date: m.Date, LoadBefore: m.LoadBefore, LoadAfter: m.LoadAfter}}
+		if len(x.Runs) == 0 {
+			x.Runs = []begun{{}}
+			if m != nil {
+				x.Runs[0] = begun{Date: m.Date, LoadBefore: m.LoadBefore, LoadAfter: m.LoadAfter}
+			}
+		}
+		if !slices.ContainsFunc(x.Runs, func(run begun) bool { return run.Rounds > 0 }) {
+			x.Runs[0].Rounds = x.Rounds
 		}
 		for i := range x.Runs {
 			if run := &x.Runs[i]; run.Machine == nil && m != nil && run.Date == m.Date {

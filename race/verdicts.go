@@ -30,7 +30,12 @@ func (r *raceResult) verdicts() (lines []string) {
 		if f.Aim == 0 || them == nil || them.Batch || them.spread(f.Name).N == 0 {
 			continue
 		}
-		x := ratio(s.Median, them.spread(f.Name).Median)
+		us, them := together(us, them)
+		if us.spread(f.Name).N == 0 || them.spread(f.Name).N == 0 {
+			lines = append(lines, fmt.Sprintf("%s: beside %s, aim %s %.2f: ! not claimed, both were in no run together.", f.Says, f.Against, atMost(!f.More), f.Aim))
+			continue
+		}
+		x := ratio(us.spread(f.Name).Median, them.spread(f.Name).Median)
 		heard := r.hear(f, us, them)
 		if heard == unheard { // a ratio needs it
 			heard = tooLoud
@@ -67,28 +72,33 @@ func (r *raceResult) parts(f figure, us, them *contenderResult) parts {
 	if r.Told && f.Turns == 0 {
 		return bounds(f, us, them)
 	}
-	rounds := r.Rounds
-	if r.Told { // archives that take long have fewer than the race
-		rounds = f.Turns / 2
-	}
-	ours := us.values(f.Name)
-	if len(ours) == 0 || len(ours) != 2*rounds { // A B B A
-		return parts{}
-	}
-	var theirs []float64
-	if them != nil {
-		if theirs = them.values(f.Name); len(theirs) != len(ours) {
+	var p parts
+	var back []float64 // there and back by themselves, of a single round
+	for i, run := range r.Runs {
+		rounds := run.Rounds
+		if r.Told { // archives that take long have fewer than the race
+			rounds = f.Turns / 2
+		}
+		ours := us.in(i).values(f.Name)
+		if len(ours) == 0 && len(r.Runs) > 1 {
+			continue
+		}
+		if len(ours) == 0 || len(ours) != 2*rounds { // A B B A
 			return parts{}
 		}
-	}
-	var p parts
-	size := len(ours) / max(2, rounds)
-	for i := 0; i < len(ours); i += size {
-		v := median(ours[i : i+size])
+		theirs := slices.Repeat([]float64{1}, len(ours))
 		if them != nil {
-			v = ratio(v, median(theirs[i:i+size]))
+			if theirs = them.in(i).values(f.Name); len(theirs) != len(ours) {
+				return parts{}
+			}
 		}
-		p.values = append(p.values, v)
+		for turn := 0; turn < len(ours); turn += 2 {
+			p.values = append(p.values, ratio(median(ours[turn:turn+2]), median(theirs[turn:turn+2])))
+			back = append(back, ratio(ours[turn], theirs[turn]), ratio(ours[turn+1], theirs[turn+1]))
+		}
+	}
+	if len(p.values) == 1 {
+		p.values = back
 	}
 	return p
 }
