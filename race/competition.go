@@ -50,6 +50,10 @@ type competition struct {
 // of all in the order of a palindrome. A contender that fails is out, and the
 // others go on.
 func (c *competition) run(ctx context.Context, r *room) error {
+	if len(c.contenders) == 0 {
+		r.say("%s: %s: nobody who was asked for takes part", c.race, c.title)
+		return nil
+	}
 	res := &raceResult{
 		Race: c.race, Title: c.title, Figures: c.figures, Noise: map[string]float64{}, Rounds: r.rounds, Phase: c.phase, Curves: c.curves,
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -111,4 +112,13 @@ func TestOursAsItShipsIsRacedWithAnyQueue(t *testing.T) {
 		}
 		require.Subset(t, names, []string{ours, taskloomWithRuns.name, taskloomBounded.name, pgBoss.name})
 	}
+}
+
+// Of all races a few have those who were asked for; where none has, a name is wrong.
+func TestARaceThatNobodyWasAskedForIsLeftOut(t *testing.T) {
+	t.Parallel()
+	r := aRoom(t, "-contenders", "horses")
+	require.NoError(t, chaosRace(t.Context(), r))
+	require.Empty(t, r.results.Races)
+	require.ErrorContains(t, errors.Join(r.results.wrong()...), "nobody took part")
 }

@@ -115,6 +115,9 @@ func (r *results) wrong() (errs []error) {
 	for _, f := range r.Failures {
 		errs = append(errs, errors.New(f))
 	}
+	if len(r.Races) == 0 && len(errs) == 0 {
+		errs = append(errs, errors.New("nobody took part: -contenders names none of these races"))
+	}
 	for _, x := range r.Races {
 		for _, c := range x.Contenders {
 			for _, f := range x.Figures {
