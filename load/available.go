@@ -12,24 +12,39 @@ import (
 // calls but the control's, which has to be answered 404.
 func promised(op string) bool { return isCall(op) && op != control }
 
+// workOps are those by which people and programs do their work: claim, submit,
+// poll and create, of which a month has 43 minutes in which they may fail.
+var workOps = []string{
+	"claim", "claim-empty", "claim-review", "claim-review-empty", "submit", "verdict", "status", "list", "create-5000", "create-32mb",
+}
+
 // enoughCalls is from how many calls on the share of a single kind is told.
 const enoughCalls = 200
 
-// sumAvailability tells how much of what was promised failed. Polls are most of all
+// sumAvailability tells how much of what was promised was done. Polls are most of all
 // calls, so the kind of which most failed is told beside it, and that of which most
 // came too late or was refused.
 func (r *run) sumAvailability() {
-	in := func(class ...record.Class) float64 {
-		return float64(r.rec.Select(func(k record.Key) bool {
-			return counts(k.Phase) && promised(k.Op) && slices.Contains(class, k.Class)
-		}).N())
-	}
-	if done, failed := in(record.OK, record.Stale), in(record.Failed); done+failed > 0 {
-		r.number(slo.Availability, 100*done/(done+failed))
-	}
+	r.available(slo.Availability, promised)
+	r.available(slo.WorkAvail, func(op string) bool { return slices.Contains(workOps, op) })
 	r.worstKind("failed", promised, record.Failed)
 	r.worstKind("came too late", func(op string) bool { return slices.Contains(ownWork, op) }, record.Stale)
 	r.worstKind("refused", isCall, record.Refused, record.Limited)
+}
+
+// available tells how much was done of some operations. An error, no answer and being
+// turned away at the door (503) are the same to whoever asked: each of these answers
+// counts, also when the call was done when it was sent again. Who asks more than a key
+// may is told so by an answer that is as it should be, and counts on neither side.
+func (r *run) available(name string, among func(op string) bool) {
+	in := func(class ...record.Class) float64 {
+		return float64(r.rec.Select(func(k record.Key) bool {
+			return counts(k.Phase) && among(k.Op) && slices.Contains(class, k.Class)
+		}).N())
+	}
+	if done, not := in(record.OK, record.Stale), in(record.Failed, record.Refused); done+not > 0 {
+		r.number(name, 100*done/(done+not))
+	}
 }
 
 // worstKind tells which kind of call most often ended in one of these ways, below an

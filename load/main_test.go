@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,11 +56,11 @@ func TestBurst(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	var got results
 	require.NoError(t, json.Unmarshal(raw, &got))
-	// Other tests take the processors from this program, and from those who claim:
-	// that alone may be missed.
+	// Other tests take the processors from this program, from those who claim and from
+	// the product, which turns some away then: that alone may be missed.
 	machine := false
 	for _, v := range got.Verdicts {
-		if v.SLI == slo.Lateness || v.SLI == slo.LeftOut {
+		if slices.Contains([]string{slo.Lateness, slo.LeftOut, slo.Refused, slo.TooLate, slo.Availability, slo.WorkAvail}, v.SLI) {
 			machine = machine || v.Verdict == slo.Missed
 			continue
 		}
@@ -69,11 +70,19 @@ func TestBurst(t *testing.T) {
 		require.NoError(t, ended, "%s", out)
 	}
 	claims := map[string]int64{}
+	var failed, all int64
 	for _, l := range got.Latencies {
+		if counts(l.Phase) && promised(l.Op) {
+			all += l.N
+			if l.Class == record.Failed {
+				failed += l.N
+			}
+		}
 		if l.Class == record.OK {
 			claims[l.Phase+" "+l.Op] += l.N
 		}
 	}
+	require.LessOrEqual(t, 1000*failed, all, "errors and no answers: %s", out)
 	// On a machine without a free core some get their answers late, or none.
 	require.Positive(t, claims["shift-start claim"], "%s", out)
 	require.LessOrEqual(t, claims["shift-start claim"], int64(50), "%s", out)
@@ -226,8 +235,8 @@ func TestWhatComesTooLate(t *testing.T) {
 	require.InDelta(t, 25, r.numbers.get()[slo.TooLate], 1e-9, "a renewed lease, of four calls at the peak")
 }
 
-// TestAvailabilityIsThatOfAllCalls has renewed leases fail among many polls.
-func TestAvailabilityIsThatOfAllCalls(t *testing.T) {
+// TestAvailability has renewed leases fail among many polls, and claims turned away.
+func TestAvailability(t *testing.T) {
 	t.Parallel()
 	rec, err := record.New(time.Now(), nil)
 	require.NoError(t, err)
@@ -245,9 +254,14 @@ func TestAvailabilityIsThatOfAllCalls(t *testing.T) {
 	add(300, control, record.Stale)
 	add(270, "verdict", record.OK)
 	add(30, "verdict", record.Stale)
+	add(190, "claim", record.OK)
+	add(10, "claim", record.Refused)
+	add(50, "list", record.Limited) // as it should be: no matter of the product's
+	rec.Record(record.Key{Phase: overload + "-3x", Op: "claim", Class: record.Refused}, time.Millisecond, 503, "")
 	r.sumAvailability()
 	got := r.numbers.get()
-	require.InDelta(t, 100*9800./10_400, got[slo.Availability], 1e-9)
+	require.InDelta(t, 100*9990./10_600, got[slo.Availability], 1e-9, "of all calls")
+	require.InDelta(t, 100*9490./9500, got[slo.WorkAvail], 1e-9, "of claim, submit, poll and create")
 	require.InDelta(t, 50, got["failed most, % of extend"], 1e-9)
 	require.InDelta(t, 10, got["came too late most, % of verdict"], 1e-9)
 }

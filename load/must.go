@@ -18,7 +18,8 @@ const enoughPlay = 30 * time.Second
 var (
 	// always is what the shortest run measures, too.
 	always = []string{
-		"claim", slo.Availability, slo.Refused, slo.TooLate, slo.LeftOut, slo.LostWrites, slo.DoubleClaims, slo.Duplicates, slo.Memory, slo.Lateness,
+		"claim", slo.Availability, slo.WorkAvail, slo.Refused, slo.TooLate, slo.LeftOut, slo.LostWrites, slo.DoubleClaims, slo.Duplicates, slo.Memory,
+		slo.Lateness,
 	}
 	// played is what follows from people and programs at work.
 	played = []string{"claim-review", "submit", submitLarge, "verdict", "draft", "step", "status", "list", slo.LostDrafts, slo.Foreign}
@@ -34,7 +35,7 @@ var (
 		"stress":  {verdictLarge, slo.Admitted, slo.Recovery, slo.Unchanged},
 		"outage":  {verdictLarge, slo.Recovery, slo.Unchanged},
 		"cost":    {slo.LostWrites, slo.DoubleClaims, slo.Duplicates},
-		"growth":  {slo.Availability, slo.LostWrites, slo.DoubleClaims, slo.Duplicates, slo.Refused, slo.Foreign},
+		"growth":  {slo.Availability, slo.WorkAvail, slo.LostWrites, slo.DoubleClaims, slo.Duplicates, slo.Refused, slo.Foreign},
 	}
 )
 

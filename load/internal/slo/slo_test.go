@@ -17,16 +17,21 @@ func TestGate(t *testing.T) {
 	require.Equal(t, "≤ 200ms", claim.Gate(2).String())
 	files, ok := Get(IngestRate, 0)
 	require.True(t, ok)
-	require.Equal(t, "≥ 150 files/s", files.Gate(2).String())
+	require.Equal(t, "≥ 300 files/s", files.Gate(2).String())
 	up, ok := Get(Availability, 0)
 	require.True(t, ok)
 	require.Equal(t, "≥ 99.9%", up.Gate(2).String())
 	for sli, want := range map[string][2]string{
-		TooLate: {"≤ 0.1%", "≤ 0.2%"}, LeftOut: {"≤ 1%", "≤ 1%"}, Unchanged: {"≥ 90%", "≥ 90%"},
+		Refused: {"≤ 0.1%", "≤ 0.1%"}, TooLate: {"≤ 0.1%", "≤ 0.1%"}, LeftOut: {"≤ 1%", "≤ 1%"}, Unchanged: {"≥ 90%", "≥ 90%"},
 	} {
 		o, ok := Get(sli, 0)
 		require.True(t, ok, sli)
 		require.Equal(t, want, [2]string{o.String(), o.Gate(2).String()}, sli)
+	}
+	for _, o := range Table {
+		if o.Number {
+			require.Equal(t, o, o.Gate(2), "only times are doubled")
+		}
 	}
 	late, ok := Get(Lateness, 99)
 	require.True(t, ok)
@@ -79,11 +84,11 @@ func TestJudge(t *testing.T) {
 		"give a verdict, p99":              {Unknown, Unknown},
 		"acked writes lost":                {Met, Met},
 		"nodes with two claims at a time":  {Missed, Missed},
-		"availability":                     {Met, Met},
-		"ingestion":                        {Missed, Met},
+		"availability of all calls":        {Met, Met},
+		"ingestion":                        {Missed, Missed},
 		"back inside all objectives after": {Missed, Missed},
 		"acked drafts lost":                {Unknown, Unknown},
-		"refused, below an overload":       {Missed, Met},
+		"refused, below an overload":       {Missed, Missed},
 		"work of a dead worker goes on":    {Met, Met},
 	} {
 		require.Equal(t, want, [2]Verdict{strict[name], gated[name]}, name)
