@@ -28,6 +28,7 @@ type facts struct {
 	tallies   map[string]tally   // the same below an overload, by kind
 	overdue   atomic.Int64       // steps that were not seen in time
 	fileRates []float64          // files a second, of each archive that got in
+	walkRates []float64          // tasks a second, of each walk that came to its end
 	admitted  int64              // at overload, of what has an objective
 	inside    int64              // of these, within it
 	peeks     int64              // reads by another organization's program
@@ -118,6 +119,13 @@ func (f *facts) archived(files, created int, rate float64) error {
 	}
 	f.fileRates = append(f.fileRates, rate)
 	return nil
+}
+
+// walked notes how quick a walk was.
+func (f *facts) walked(rate float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.walkRates = append(f.walkRates, rate)
 }
 
 // polled notes how a poll was answered whose caller has done nothing since the

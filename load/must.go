@@ -24,7 +24,7 @@ var (
 	// played is what follows from people and programs at work.
 	played = []string{"claim-review", "submit", submitLarge, "verdict", "draft", "step", "status", "list", slo.LostDrafts, slo.Foreign}
 	// besides is what goes on beside them in long scripts.
-	besides = []string{verdictLarge, "create-5000", "create-32mb", "first-row", slo.IngestRate, slo.Unchanged}
+	besides = []string{verdictLarge, "create-5000", "create-32mb", "first-row", slo.IngestRate, slo.WalkRate, slo.Unchanged}
 	// musts are those of each script. A refusal has an objective in an overload,
 	// which a large machine may not reach: nothing is missing then.
 	musts = map[string][]string{

@@ -34,7 +34,7 @@ func TestMust(t *testing.T) {
 	t.Parallel()
 	for args, c := range map[string]struct{ has, lacks []string }{
 		"-script peak": {
-			has:   []string{"create-32mb", slo.IngestRate, "verdict", submitLarge, verdictLarge, slo.Unchanged},
+			has:   []string{"create-32mb", slo.IngestRate, slo.WalkRate, "verdict", submitLarge, verdictLarge, slo.Unchanged},
 			lacks: []string{slo.DeadWorker, "claim-empty", slo.Recovery},
 		},
 		"-script peak -workers 2":             {has: []string{slo.DeadWorker}},

@@ -179,6 +179,9 @@ func (r *run) sum() {
 		}
 		r.number(slo.IngestRate, sum) // those were at the same time
 	}
+	if rates := r.facts.walkRates; len(rates) > 0 {
+		r.number(slo.WalkRate, slices.Min(rates))
+	}
 	r.sumPolls()
 	late := r.late.Select(func(k record.Key) bool { return !counts(k.Phase) })
 	r.number("this program late where nothing is judged, p99 ms", slo.Millis(late.Quantile(99)))

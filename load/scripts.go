@@ -123,6 +123,7 @@ func runPeak(ctx context.Context, r *run) error {
 	r.warm(play, &g, p, r.warmFor())
 	r.play(play, &g, p, 0, r.dur)
 	r.beside(play, &g)
+	r.besideWalk(play, &g)
 	r.besideWorkers(play, &g)
 	return r.wind(ctx, stop, &g)
 }
@@ -144,6 +145,7 @@ func runDay(ctx context.Context, r *run) error {
 	r.warm(play, &g, p, r.warmFor())
 	r.shape(play, &g, p, arrival.Day(r.dur), arrival.DayMost, 0, r.dur)
 	r.beside(play, &g)
+	r.besideWalk(play, &g)
 	return r.wind(ctx, stop, &g)
 }
 

@@ -173,9 +173,12 @@ func (w *world) addPeople(ctx context.Context, o options) error {
 	return nil
 }
 
-// keyCount are one a program, one for each of those that create tasks, and one
-// for each archive.
-const keyCount = integratorCount + creatorCount + archiveCount
+// keyCount are one a program, one for each of those that create tasks, one for each
+// archive, and one for who walks over all tasks.
+const keyCount = integratorCount + creatorCount + archiveCount + 1
+
+// walkKey is the key that nothing but a walk is sent with.
+func (w *world) walkKey() string { return w.keys[keyCount-1] }
 
 // archiveKey is the key that nothing but this archive is sent with.
 func (w *world) archiveKey(number uint64) string {
