@@ -114,13 +114,17 @@ func (r *run) contribute(ctx context.Context, due time.Time, handling time.Durat
 		r.facts.contributors.release(p)
 		return
 	}
+	r.lookAfter(ctx, p)
 	h.plan(due.Add(time.Duration(left * float64(r.think.LogNormal(handling)))))
 	r.facts.contributors.add(h)
 	if !r.ponder(ctx, time.Until(h.ends)) {
 		r.facts.released(h)
 		return // it stays open, with its draft, until the lease ends
 	}
-	_ = r.submit(ctx, h) // it is recorded
+	if r.submit(ctx, h) == nil { // else it is recorded
+		r.lookAfter(ctx, p)
+		r.awaitStep(ctx, h.claim, h.ends)
+	}
 	r.facts.contributors.remove(h)
 	r.facts.contributors.release(p)
 }
@@ -167,8 +171,7 @@ func (h *hold) plan(done time.Time) {
 	}
 }
 
-// submit hands a task in, when it is due, and waits for its step. The error says
-// why it was not taken.
+// submit hands a task in, when it is due. The error says why it was not taken.
 func (r *run) submit(ctx context.Context, h *hold) error {
 	var ready time.Time
 	if !h.saving.TryLock() {
@@ -195,7 +198,6 @@ func (r *run) submit(ctx context.Context, h *hold) error {
 		r.took(submitLarge, due, time.Now())
 	}
 	r.facts.acked(h.claim)
-	r.awaitStep(ctx, h.claim, due)
 	return nil
 }
 

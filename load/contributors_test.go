@@ -2,10 +2,17 @@ package main
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/load/internal/record"
+	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // TestWhoGoesHomeLetsGo has somebody go home with a task, which somebody else is
@@ -53,19 +60,65 @@ func TestPollsOfWhoDidNothing(t *testing.T) {
 	r.world.contributors = []*person{p}
 	r.enter("peak", 0)
 	for _, c := range []struct {
-		why       string
-		first     func()
-		of, still int64
+		why         string
+		first       func()
+		polls, idle polled
 	}{
-		{"nothing to compare with", func() {}, 0, 0},
-		{"the same", func() {}, 1, 1},
-		{"others did something", func() { body = "2" }, 2, 1},
-		{"they did something", func() { p.acts()(); body = "3" }, 2, 1},
-		{"they did something that changed nothing", func() { p.acts()() }, 2, 1},
-		{"the same after that", func() {}, 3, 2},
+		{"nothing to compare with", func() {}, polled{}, polled{}},
+		{"the same", func() {}, polled{1, 1}, polled{1, 1}},
+		{"others did something", func() { body = "2" }, polled{2, 1}, polled{2, 1}},
+		{"they did something", func() { p.acts()(); body = "3" }, polled{3, 1}, polled{2, 1}},
+		{"they did something that changed nothing", func() { p.acts()() }, polled{4, 2}, polled{2, 1}},
+		{"the same after that", func() {}, polled{5, 3}, polled{3, 2}},
 	} {
 		c.first()
 		r.pollCounts(t.Context(), time.Now())
-		require.Equal(t, [2]int64{c.of, c.still}, [2]int64{r.facts.polls, r.facts.unchanged}, c.why)
+		require.Equal(t, [2]polled{c.polls, c.idle}, [2]polled{r.facts.polls, r.facts.idle}, c.why)
+	}
+	r.sumPolls()
+	require.InDelta(t, 60, r.numbers.get()[slo.NotModified], 1e-9)
+	require.InDelta(t, 200./3, r.numbers.get()[slo.Unchanged], 1e-9)
+	require.InDelta(t, 50, r.numbers.get()["looks at the queues that were 304, %"], 1e-9, "of six")
+}
+
+// TestATabLooksAtOnce has somebody claim a task and hand it in, who has a tab open:
+// what that changed of their own numbers is news to no poll.
+func TestATabLooksAtOnce(t *testing.T) {
+	t.Parallel()
+	for script, looks := range map[string]int64{"peak": 2, "growth": 0} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var held atomic.Int64
+				r := standing(t, func(q *http.Request) (int, string, string) {
+					switch {
+					case strings.HasSuffix(q.URL.Path, "/claim"):
+						held.Add(1)
+						return http.StatusOK, `{"claim_id":"one","task_id":7,"node":"solve"}`, ""
+					case strings.HasSuffix(q.URL.Path, "/submit"):
+						held.Add(-1)
+						return http.StatusOK, "{}", ""
+					}
+					mine := strconv.FormatInt(held.Load(), 10)
+					if q.Header.Get("If-None-Match") == mine {
+						return http.StatusNotModified, "", ""
+					}
+					return http.StatusOK, mine, ""
+				})
+				r.script = script
+				p := &person{}
+				r.world.contributors, r.facts.contributors.free = []*person{p}, []*person{p}
+				r.enter("peak", 0)
+				r.pollCounts(t.Context(), time.Now())
+				r.loop.Start(time.Now(), func() { r.contribute(t.Context(), time.Now(), time.Minute, 1) })
+				synctest.Wait() // they have it, and work on it
+				r.pollCounts(t.Context(), time.Now())
+				r.loop.Wait()
+				r.pollCounts(t.Context(), time.Now())
+				require.Equal(t, polled{2, looks}, r.facts.polls)
+				after := r.rec.Select(func(k record.Key) bool { return k.Op == "counts-after" && k.Class == record.OK })
+				require.Equal(t, looks, after.N())
+			})
+		})
 	}
 }

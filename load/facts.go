@@ -33,8 +33,8 @@ type facts struct {
 	inside    int64              // of these, within it
 	peeks     int64              // reads by another organization's program
 	leaks     int64              // of these, not answered 404
-	polls     int64              // of queues in which the caller did nothing since
-	unchanged int64              // of these, answered 304
+	polls     polled             // of queues, by the clock
+	idle      polled             // of these, those whose callers did nothing since the last
 }
 
 type nodeKey struct {
@@ -128,14 +128,14 @@ func (f *facts) walked(rate float64) {
 	f.walkRates = append(f.walkRates, rate)
 }
 
-// polled notes how a poll was answered whose caller has done nothing since the
-// last one.
-func (f *facts) polled(same bool) {
+// polled notes how a poll was answered, and whether its caller has done nothing since
+// the last one.
+func (f *facts) polled(idle, same bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.polls++
-	if same {
-		f.unchanged++
+	f.polls.add(same)
+	if idle {
+		f.idle.add(same)
 	}
 }
 

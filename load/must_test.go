@@ -34,13 +34,13 @@ func TestMust(t *testing.T) {
 	t.Parallel()
 	for args, c := range map[string]struct{ has, lacks []string }{
 		"-script peak": {
-			has:   []string{"create-32mb", slo.IngestRate, slo.WalkRate, "verdict", submitLarge, verdictLarge, slo.Unchanged},
+			has:   []string{"create-32mb", slo.IngestRate, slo.WalkRate, "verdict", submitLarge, verdictLarge, slo.NotModified, slo.Unchanged},
 			lacks: []string{slo.DeadWorker, "claim-empty", slo.Recovery},
 		},
 		"-script peak -workers 2":             {has: []string{slo.DeadWorker}},
 		"-script peak -dur 5m":                {has: []string{"create-5000", "create-32mb", "first-row"}},
 		"-script day -workers 2":              {has: besides, lacks: []string{slo.DeadWorker}},
-		"-script burst":                       {has: []string{"claim-empty", "verdict", submitLarge, slo.Foreign}, lacks: []string{slo.Unchanged, "create-5000", verdictLarge}},
+		"-script burst":                       {has: []string{"claim-empty", "verdict", submitLarge, slo.Foreign}, lacks: []string{slo.NotModified, slo.Unchanged, "create-5000", verdictLarge}},
 		"-script burst -dur 10s -scale 0.1":   {has: []string{"claim", slo.LostWrites}, lacks: []string{"verdict", slo.Foreign, slo.LostDrafts}},
 		"-script stress -dur 150s":            {has: []string{slo.Admitted, slo.Recovery, "step"}, lacks: []string{"refusal"}},
 		"-script outage":                      {has: []string{slo.Recovery, submitLarge, verdictLarge}, lacks: []string{"create-5000", slo.Admitted}},

@@ -15,6 +15,16 @@ type seen struct {
 	acts int64
 }
 
+// polled is how many polls there were, and how many of them were answered 304.
+type polled struct{ all, same int64 }
+
+func (p *polled) add(same bool) {
+	p.all++
+	if same {
+		p.same++
+	}
+}
+
 // acts notes that somebody begins to claim or to hand in, after which their own
 // numbers may be others; what it returns notes the end.
 func (p *person) acts() (ended func()) {
@@ -22,42 +32,63 @@ func (p *person) acts() (ended func()) {
 	return func() { p.acted.Add(1) }
 }
 
-// pollCounts looks at the queues, as an open tab does.
+// pollCounts looks at the queues, as an open tab does by the clock.
 func (r *run) pollCounts(ctx context.Context, due time.Time) {
 	p := r.world.contributors[r.think.IntN(len(r.world.contributors))]
 	last, acts := p.last.get(), p.acted.Load()
-	a := r.ask(ctx, request{
-		op: "counts", method: http.MethodGet, path: "/api/console/queues", session: p.token, tag: last.tag, due: due,
-	})
-	if a.ok() && last.tag != "" && last.acts == acts && p.acted.Load() == acts && counts(r.phaseAt(due)) {
-		r.facts.polled(a.status == http.StatusNotModified)
+	a := r.askCounts(ctx, p, "counts", due)
+	if a.ok() && last.tag != "" && counts(r.phaseAt(due)) {
+		r.facts.polled(last.acts == acts && p.acted.Load() == acts, a.status == http.StatusNotModified)
 	}
+}
+
+// lookAfter is what a tab does at once when its person has claimed something or handed
+// it in: their own numbers are others now. What cost and growth measure is compared
+// with what they measured before, without it.
+func (r *run) lookAfter(ctx context.Context, p *person) {
+	if r.script == "cost" || r.script == "growth" {
+		return
+	}
+	now := time.Now()
+	r.loop.Start(now, func() { r.askCounts(ctx, p, "counts-after", now) })
+}
+
+// askCounts asks for the numbers of the queues, unless they are those of the last answer.
+func (r *run) askCounts(ctx context.Context, p *person, op string, due time.Time) answer {
+	last, acts := p.last.get(), p.acted.Load()
+	a := r.ask(ctx, request{op: op, method: http.MethodGet, path: "/api/console/queues", session: p.token, tag: last.tag, due: due})
 	switch a.status {
 	case http.StatusOK:
 		p.last.set(seen{a.tag, acts})
 	case http.StatusNotModified:
 		p.last.set(seen{last.tag, acts})
 	}
+	return a
 }
 
-// sumPolls tells how many polls were answered without a body: of all, and of
-// those whose callers did nothing since the last one. What they hold is among the
-// numbers, so that an answer to the others has to be new. In a burst the queue
-// itself changes for everybody.
+// sumPolls tells how many polls were answered without a body: of those by the clock,
+// and of these, of those whose callers did nothing since the last one. What they hold
+// is among the numbers, so that an answer to the others has to be new. Of all looks,
+// that of a tab which is opened and those after something was done are among them. In a
+// burst the queue itself changes for everybody.
 func (r *run) sumPolls() {
-	unchanged, polls := 0.0, 0.0
+	unchanged, looks := 0.0, 0.0
 	for _, l := range r.rec.Lines() {
-		if l.Op == "counts" {
-			unchanged, polls = unchanged+float64(l.Statuses["304"]), polls+float64(l.N)
+		if l.Op == "counts" || l.Op == "counts-after" {
+			unchanged, looks = unchanged+float64(l.Statuses["304"]), looks+float64(l.N)
 		}
 	}
-	if polls > 0 {
-		r.number("polls of counts that were 304, %", 100*unchanged/polls)
+	if looks > 0 {
+		r.number("looks at the queues that were 304, %", 100*unchanged/looks)
+	}
+	if r.script == "burst" {
+		return
 	}
 	r.facts.mu.Lock()
-	same, of := r.facts.unchanged, r.facts.polls
-	r.facts.mu.Unlock()
-	if of > 0 && r.script != "burst" {
-		r.number(slo.Unchanged, 100*float64(same)/float64(of))
+	defer r.facts.mu.Unlock()
+	for name, of := range map[string]polled{slo.NotModified: r.facts.polls, slo.Unchanged: r.facts.idle} {
+		if of.all > 0 {
+			r.number(name, 100*float64(of.same)/float64(of.all))
+		}
 	}
 }

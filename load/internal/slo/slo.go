@@ -36,6 +36,7 @@ const (
 	TooLate      = "came too late"              // share of calls about one's own work, below an overload
 	LeftOut      = "left out"                   // share of what was due, of the kind that has most, below an overload
 	Unchanged    = "unchanged polls"            // share of 304, where the caller did nothing since
+	NotModified  = "polls not modified"         // share of 304, of all by the clock
 	LostWrites   = "lost acked writes"          // count
 	LostDrafts   = "lost acked drafts"          // count
 	DoubleClaims = "double claims"              // count
@@ -84,6 +85,7 @@ var Table = []Objective{
 	{Name: "refused, below an overload", SLI: Refused, Number: true, Most: 0.1, Unit: "%"},
 	{Name: "came too late (404, 409), below an overload", SLI: TooLate, Number: true, Most: 0.1, Unit: "%"},
 	{Name: "left out, nobody was free", SLI: LeftOut, Number: true, Most: 1, Unit: "%"},
+	{Name: "polls of the queues that are 304", SLI: NotModified, Number: true, Least: 90, Unit: "%"},
 	{Name: "polls of unchanged queues that are 304", SLI: Unchanged, Number: true, Least: 90, Unit: "%"},
 	{Name: "acked writes lost", SLI: LostWrites, Number: true},
 	{Name: "acked drafts lost", SLI: LostDrafts, Number: true},
