@@ -36,17 +36,23 @@ type work struct {
 	} `json:"draft"`
 }
 
-// crew are people, of whom some are free.
+// crew are people, of whom some are free, and what waits for one of them.
 type crew struct {
-	mu    sync.Mutex
-	free  []*person
-	holds []*hold
+	mu      sync.Mutex
+	free    []*person
+	waiting []chan *person // each takes one, in turn
+	holds   []*hold
 }
 
 // take takes somebody who is free; nil when nobody is.
 func (c *crew) take(pick func(n int) int) *person {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.anybody(pick)
+}
+
+// anybody wants the crew's mu held.
+func (c *crew) anybody(pick func(n int) int) *person {
 	if len(c.free) == 0 {
 		return nil
 	}
@@ -57,10 +63,16 @@ func (c *crew) take(pick func(n int) int) *person {
 	return p
 }
 
+// release lets somebody do what waits for longest.
 func (c *crew) release(p *person) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.free = append(c.free, p)
+	if len(c.waiting) == 0 {
+		c.free = append(c.free, p)
+		return
+	}
+	c.waiting[0] <- p
+	c.waiting = c.waiting[1:]
 }
 
 func (c *crew) add(h *hold) {

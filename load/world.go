@@ -20,11 +20,11 @@ import (
 // The people and programs of the day.
 const (
 	contributorCount = 500
-	// standIns and 80 reviewers see to it that somebody is free for all that is
-	// due: in the busiest stretch of a day 513 contributors and 54 reviewers are at
-	// work at a time, and by chance some 60 and 20 more.
+	// standIns see to it that somebody is free for all that is due: in the busiest
+	// stretch of a day 513 contributors are at work at a time, and by chance some 60
+	// more. Reviews wait for their reviewers.
 	standIns        = 80
-	reviewerCount   = 80
+	reviewerCount   = 50
 	integratorCount = 20
 	// archiveCount are archives at the same time, each with a key of its own: who
 	// follows one asks all the time.
@@ -57,7 +57,7 @@ type person struct {
 	acted atomic.Int64  // how often they began or ended something of their own
 }
 
-// newWorld makes everything but tasks, by SQL: 660 logins would take longer
+// newWorld makes everything but tasks, by SQL: 630 logins would take longer
 // than some scripts.
 func newWorld(ctx context.Context, pool *pgxpool.Pool, o options) (*world, error) {
 	w := &world{pool: pool}
