@@ -19,7 +19,9 @@ const farthestAttempt = 7 * time.Minute
 // never tried is due from its beginning, no attempt is put off for longer than
 // farthestAttempt, and no lease of a row is longer than OutboxLease. A clock
 // steps back when somebody sets it, or when a server takes over whose clock is
-// behind. It looks at a few rows at the ends of an index only.
+// behind. Nor has a task or an upload been waiting since a time to come: it would
+// not be rung until a while after that. It looks at a few rows at the ends of an
+// index only.
 func (s *Store) fromTheFuture(ctx context.Context, limit int) error {
 	_, err := s.pool.Exec(ctx, `WITH ahead AS (
 			SELECT f.id FROM generate_series(0, 9) AS p(priority) CROSS JOIN LATERAL (
@@ -35,5 +37,18 @@ func (s *Store) fromTheFuture(ctx context.Context, limit int) error {
 	}
 	_, err = s.pool.Exec(ctx, `UPDATE uploads SET ring_at = now() WHERE ring_at > now() + interval '1 second'
 		AND (ring_attempts = 0 OR ring_at > now() + $1::interval)`, farthestAttempt)
-	return err
+	if err != nil {
+		return err
+	}
+	err = s.execByIndex(ctx, `WITH ahead AS (
+			SELECT t.id FROM (SELECT task_id FROM task_lag WHERE since > now() + interval '1 second' ORDER BY since DESC LIMIT $1) g
+				JOIN tasks t ON t.id = g.task_id FOR UPDATE OF t SKIP LOCKED
+		) UPDATE tasks t SET updated_at = now() FROM ahead WHERE t.id = ahead.id`, limit) // a trigger notes it in task_lag
+	if err != nil {
+		return err
+	}
+	return s.execByIndex(ctx, `WITH ahead AS (
+			SELECT id FROM uploads WHERE status = 'processing' AND updated_at > now() + interval '1 second'
+			ORDER BY updated_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED
+		) UPDATE uploads u SET updated_at = now() FROM ahead WHERE u.id = ahead.id`, limit)
 }

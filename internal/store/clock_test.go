@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -44,4 +45,49 @@ func TestAnUploadOfTheFutureIsRung(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	require.Equal(t, id, got[0].ID)
+}
+
+// Nor has anything been waiting since a time to come: whose word was lost on the way is
+// rung as soon as without the step, and left alone as long after a ring.
+func TestWhatLagsSinceTheFutureIsRung(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	b.create(2)
+	id := b.claim(b.Contributors[0], pipeline.KindSubtask).TaskID
+	b.exec(`UPDATE tasks SET updated_at = now() + interval '1 hour' WHERE id = $1`, id)
+	b.exec(`DELETE FROM outbox WHERE task_id = $1`, id)
+	rung, err := b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.Empty(t, rung, "it is not known for how long it has been waiting")
+	b.exec(`UPDATE tasks SET updated_at = updated_at - interval '31 seconds' WHERE id = $1`, id)
+	rung, err = b.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	require.Equal(t, []int64{id}, rung)
+	still, err := b.Store.StillLagging(ctx, rung)
+	require.NoError(t, err)
+	require.Equal(t, rung, still)
+}
+
+func TestAnUploadThatStandsSinceTheFutureIsRung(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	id := u.confirmed(rows(1)...).ID
+	rings, err := u.Store.TakeUploads(ctx, 1)
+	require.NoError(t, err)
+	require.NoError(t, u.Store.DoneUpload(ctx, id, rings[0].Gen))
+	for _, sql := range []string{`UPDATE uploads SET updated_at = now() + interval '1 hour'`, `UPDATE uploads SET updated_at = updated_at - interval '16 minutes'`} {
+		rings, err = u.Store.TakeUploads(ctx, 1)
+		require.NoError(t, err)
+		require.Empty(t, rings)
+		_, err = u.Store.Pool().Exec(ctx, sql)
+		require.NoError(t, err)
+		_, err = u.Store.Reconcile(ctx, 100)
+		require.NoError(t, err)
+	}
+	rings, err = u.Store.TakeUploads(ctx, 1)
+	require.NoError(t, err)
+	require.Len(t, rings, 1)
+	require.Equal(t, id, rings[0].ID)
 }
