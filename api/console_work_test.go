@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,6 +71,26 @@ func TestWorkFromClaimToApproval(t *testing.T) {
 	b.step(t, claim)
 	status := b.v1(t, http.MethodGet, b.workflow("/tasks/%v", claim["task_id"]), nil)
 	require.Equal(t, "finished", status.Body["status"])
+}
+
+// What came too late is kept as the draft, also when it is more than a draft is saved with.
+func TestALateSubmissionIsKeptThatIsLargerThanADraft(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.created(t, 1)
+	ada, ben := b.login(t, "contributor1"), b.login(t, "contributor2")
+	late := ada.claim(t, "contributor")
+	b.exec(t, `UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE status = 'claimed'`)
+	other := ben.claim(t, "contributor")
+	answer, doubt := strings.Repeat("a", 700_000), strings.Repeat("ü", 350_000)
+	a := ada.refused(t, 409, "api_error", http.MethodPost, onClaim(late, "/submit"), values("answer", answer, "doubt", doubt, "sure", false))
+	require.Contains(t, a.message(), "kept as your draft")
+	ben.ok(t, 204, http.MethodDelete, onClaim(other, ""), nil)
+	b.step(t, late)
+	again := ada.ok(t, 200, http.MethodGet, onClaim(ada.claim(t, "contributor"), ""), nil)
+	require.Equal(t, late["task_id"], again["task_id"])
+	kept := again["draft"].(map[string]any)["values"].(map[string]any)
+	require.True(t, kept["answer"] == answer && kept["doubt"] == doubt && kept["sure"] == false)
 }
 
 // step applies the consequences of what people did, as the workflow would.

@@ -221,7 +221,7 @@ func (a *api) config() huma.Config {
 const (
 	loginBody      = 16 << 10
 	verbBody       = 64 << 10
-	workBody       = 2 << 20
+	workBody       = form.MaxHandInBytes
 	definitionBody = pipeline.MaxDefinition + verbBody
 )
 

@@ -185,8 +185,8 @@ func (h handIn) queueSubmission(b *pgx.Batch, c Claim, seq int64, at *time.Time)
 }
 
 // repeated answers a hand-in whose claim is over: with the first answer when
-// it was this very claim that handed in, else with why, after the values are
-// safe in the draft.
+// it was this very claim that handed in, else with why, or with what became of what
+// was written: it is in the draft, where it can be.
 func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Verdict, why error) (Submitted, error) {
 	if !fault.Is(why, fault.Conflict) || errors.Is(why, errUnseenDraft) {
 		return Submitted{}, why
@@ -201,7 +201,7 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Ve
 		claimID, userID, UndoWindow).Scan(&out.TaskID, &out.Node, &out.Seq, &first, &at, &undone, &late)
 	if err == nil && undone {
 		return Submitted{}, fault.New(fault.Conflict,
-			"what was handed in under this claim on node %q of task %d was undone; hand it in under the claim that undoing gave you", out.Node, out.TaskID)
+			"what was handed in under this claim on node %q of task %d was undone; hand it in under the claim that undoing gave you, for "+notKept, out.Node, out.TaskID)
 	}
 	if err == nil {
 		again, err := sent(v)
@@ -210,7 +210,7 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Ve
 		}
 		if !bytes.Equal(first, again) {
 			return Submitted{}, fault.New(fault.Conflict,
-				"node %q of task %d was handed in under this claim already, with other content; that stands", out.Node, out.TaskID)
+				"node %q of task %d was handed in under this claim already, with other content; that stands, and "+notKept, out.Node, out.TaskID)
 		}
 		out.Repeated = true
 		c, err := pastClaim(ctx, s.pool, userID, taskID, claimID)
@@ -226,29 +226,39 @@ func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Ve
 	if err != nil {
 		return Submitted{}, translate(err)
 	}
-	if len(v.Values) == 0 {
+	if len(v.Values) == 0 && len(v.Comments) == 0 {
 		return Submitted{}, why
 	}
-	return Submitted{}, s.keepSafe(ctx, c, v, why)
+	return Submitted{}, s.keepSafe(ctx, c, v)
 }
 
+// notKept ends every refusal after which what was sent is with its sender only.
+const notKept = "what you sent now is not kept: copy it from here if you need it"
+
 // keepSafe keeps the values of a submission that was refused as a draft, and is the
-// refusal that says what became of them; why, when they can be no draft at all.
-func (s *Store) keepSafe(ctx context.Context, c Claim, v Verdict, why error) error {
+// refusal that says what became of them, and of comments, for which drafts have no place.
+func (s *Store) keepSafe(ctx context.Context, c Claim, v Verdict) error {
 	p, err := s.Version(ctx, c.VersionID)
 	if err != nil {
-		return err
+		return translate(err)
 	}
-	if len(draftForm(p, c).CheckDraft(v.Values)) > 0 {
-		return why
+	problems := draftForm(p, c).CheckLate(v.Values)
+	if len(v.Values) == 0 {
+		problems = []form.Problem{{Message: "comments are no part of a draft"}}
+	}
+	if len(problems) > 0 {
+		return fault.New(fault.Conflict, "your claim on node %q of task %d is over, and "+notKept+" (%s)", c.Node, c.TaskID, problems[0].Message)
 	}
 	switch kept, err := s.keepDraft(ctx, p, c, v.Values, v.DraftRevision); {
 	case err != nil:
 		return err
+	case kept && len(v.Comments) > 0:
+		return fault.New(fault.Conflict, "your claim on node %q of task %d is over; the values that you sent are kept as your draft, but your comments are not: "+
+			"copy them from here, and claim the node again to go on", c.Node, c.TaskID)
 	case kept:
 		return fault.New(fault.Conflict,
 			"your claim on node %q of task %d is over; what you wrote is kept as your draft, claim the node again to go on", c.Node, c.TaskID)
 	}
 	return fault.New(fault.Conflict, "this claim on node %q of task %d is over, and work went on since: what was saved or handed in then "+
-		"stays as it is, and what you sent now is not kept: copy it from here if you need it", c.Node, c.TaskID)
+		"stays as it is, and "+notKept, c.Node, c.TaskID)
 }

@@ -76,7 +76,7 @@ func TestUndoGivesTheWorkBack(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, again.ID, same.ID, "undone again it is the same claim")
 			_, err = b.Store.Submit(ctx, ada, c.ID, raw(answer42))
-			conflicts(t, err, "was undone")
+			conflicts(t, err, "was undone; hand it in under the claim that undoing gave you, for what you sent now is not kept")
 
 			_, err = b.Store.Submit(ctx, ada, again.ID, raw(`{"answer":"43","sure":true}`))
 			require.NoError(t, err)
