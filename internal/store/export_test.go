@@ -4,7 +4,14 @@ import (
 	"context"
 	"math"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
+
+// OnPool is a Store on connections of a test's own.
+func OnPool(pool *pgxpool.Pool) *Store {
+	return &Store{pool: pool, versions: newVersionCache(), heads: newQueueHeads(), waits: newLockWaits(pool.Config().MaxConns)}
+}
 
 // Translate is what every method does with an error of Postgres.
 var Translate = translate

@@ -80,11 +80,17 @@ func (s *Store) taskFile(ctx context.Context, sql string, c Claim, id uuid.UUID)
 
 // CompleteTaskFile notes where a file's bytes are for good and what they are.
 // The first one counts: false says that somebody was faster, and that this
-// object is not the file.
-func (s *Store) CompleteTaskFile(ctx context.Context, c Claim, f File) (bool, error) {
-	tag, err := s.pool.Exec(ctx, `UPDATE task_files SET object_key = $3, sha256 = $4, content_type = $5, completed_at = now()
-		WHERE id = $1 AND org_id = $2 AND completed_at IS NULL`, f.ID, c.OrgID, f.Key, f.SHA256, f.ContentType)
-	return tag.RowsAffected() == 1, translate(err)
+// object is not the file. It is a transaction, since one that is given up counts only if
+// its COMMIT was sent, and holds the row from before that: a statement by itself could
+// begin and count after SettledTaskFile has seen nothing of it.
+func (s *Store) CompleteTaskFile(ctx context.Context, c Claim, f File) (first bool, err error) {
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `UPDATE task_files SET object_key = $3, sha256 = $4, content_type = $5, completed_at = now()
+			WHERE id = $1 AND org_id = $2 AND completed_at IS NULL`, f.ID, c.OrgID, f.Key, f.SHA256, f.ContentType)
+		first = tag.RowsAffected() == 1
+		return err
+	})
+	return first, err
 }
 
 // TaskFiles returns the files with these ids that people uploaded for the task
