@@ -12,6 +12,15 @@ import (
 	"github.com/taskloom/taskloom/internal/planted"
 )
 
+// replaceDraftSQL lets what is inserted take the place of draft d.
+const replaceDraftSQL = `DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now(),
+			after_seq = excluded.after_seq, after_revision = d.revision + 1`
+
+// draftAfterSQL is the event after which draft d was saved: what is in order by it stays
+// so when the database's clock steps back. NULL of one that a binary saved which does not
+// say it; that is judged by the time.
+const draftAfterSQL = `CASE WHEN d.after_revision = d.revision THEN d.after_seq END`
+
 // SaveDraft stores unfinished work under a live claim and returns its new
 // revision. revision is the last one that the caller saw, 0 for none; Conflict
 // when somebody (another tab) saved since, or when the claim is over.
@@ -31,13 +40,12 @@ func (s *Store) SaveDraft(ctx context.Context, userID int64, claimID string, val
 		return s.saveUnguarded(ctx, c, values, revision)
 	}
 	var next int64
-	err = s.pool.QueryRow(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
-		SELECT n.task_id, n.key, n.claimed_by, n.org_id, $4, 1 FROM task_nodes n
+	err = s.pool.QueryRow(ctx, `INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision, after_seq, after_revision)
+		SELECT n.task_id, n.key, n.claimed_by, n.org_id, $4, 1, n.last_seq, 1 FROM task_nodes n
 		WHERE n.task_id = $1 AND n.claimed_by = $2 AND n.claim_id = $3
 			AND ($5 = 0 OR EXISTS (SELECT 1 FROM drafts o WHERE o.task_id = n.task_id AND o.node_key = n.key AND o.user_id = $2))
 		FOR SHARE OF n
-		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
-			WHERE d.revision = $5
+		ON CONFLICT (task_id, node_key, user_id) `+replaceDraftSQL+` WHERE d.revision = $5
 		RETURNING revision`, c.TaskID, userID, claimID, values, revision).Scan(&next)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return next, translate(err)
@@ -86,12 +94,13 @@ func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, va
 	tag, err := s.pool.Exec(ctx, `WITH claimed AS (
 			SELECT max(seq) AS seq FROM task_events WHERE task_id = $1 AND kind = 'claim' AND claim_id = $6
 		)
-		INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision)
-		SELECT $1, $2, $3, $4, $5, 1 FROM claimed WHERE NOT EXISTS (SELECT 1 FROM submissions s
+		INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision, after_seq, after_revision)
+		SELECT $1, $2, $3, $4, $5, 1, t.seq, 1 FROM claimed JOIN tasks t ON t.id = $1 WHERE NOT EXISTS (SELECT 1 FROM submissions s
 			WHERE s.task_id = $1 AND s.org_id = $4 AND s.seq > claimed.seq AND (s.node_key = $2 AND s.author = $3 OR s.node_key = ANY ($7)))
-		ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()
+		ON CONFLICT (task_id, node_key, user_id) `+replaceDraftSQL+`
 			WHERE d.values = excluded.values OR coalesce($8, d.revision) = d.revision AND NOT EXISTS (SELECT 1 FROM task_events e
-				WHERE e.task_id = $1 AND e.node_key = $2 AND e.actor = $3 AND e.kind = 'claim' AND e.created_at <= d.updated_at
+				WHERE e.task_id = $1 AND e.node_key = $2 AND e.actor = $3 AND e.kind = 'claim'
+					AND coalesce(e.seq <= `+draftAfterSQL+`, e.created_at <= d.updated_at)
 					AND e.seq > (SELECT seq FROM claimed))`,
 		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, under, seen)
 	return tag.RowsAffected() == 1, translate(err)

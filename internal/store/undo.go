@@ -162,7 +162,7 @@ func checkUndo(ctx context.Context, q querier, p *pipeline.Pipeline, taskID, seq
 // undo writes the event and all that follows from it: the node is then open,
 // kept for its author, and what it had opened is closed.
 func (s *Store) undo(ctx context.Context, tx pgx.Tx, t *lockedTask, c Claim, was handedIn) error {
-	_, err := t.journal(ctx, tx, pipeline.Event{
+	seq, err := t.journal(ctx, tx, pipeline.Event{
 		Kind: pipeline.EventUndo, Node: c.Node, Iteration: c.Iteration, Actor: c.UserID, Claim: c.ID,
 	}, true)
 	if err != nil {
@@ -171,9 +171,9 @@ func (s *Store) undo(ctx context.Context, tx pgx.Tx, t *lockedTask, c Claim, was
 	b := &pgx.Batch{}
 	b.Queue(`UPDATE submissions SET undone_at = now() WHERE claim_id = $1 AND org_id = $2`, c.ID, t.OrgID)
 	if len(was.Values) > 0 {
-		b.Queue(`INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision) VALUES ($1, $2, $3, $4, $5, 1)
-			ON CONFLICT (task_id, node_key, user_id) DO UPDATE SET values = excluded.values, revision = d.revision + 1, updated_at = now()`,
-			t.ID, c.Node, c.UserID, t.OrgID, was.Values)
+		b.Queue(`INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision, after_seq, after_revision)
+			VALUES ($1, $2, $3, $4, $5, 1, $6, 1) ON CONFLICT (task_id, node_key, user_id) `+replaceDraftSQL,
+			t.ID, c.Node, c.UserID, t.OrgID, was.Values, seq)
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err

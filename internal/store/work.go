@@ -41,6 +41,15 @@ type Draft struct {
 	Values    form.Values
 	Revision  int64
 	UpdatedAt time.Time
+	after     *int64 // the event of the task after which it was saved; nil when that is not known
+}
+
+// before reports whether the draft was saved before something was handed in.
+func (d *Draft) before(sub submission) bool {
+	if d.after != nil {
+		return *d.after < sub.Seq
+	}
+	return d.UpdatedAt.Before(sub.CreatedAt)
 }
 
 // Reviewed is one subtask under review: the fields to check (all that
@@ -169,7 +178,7 @@ func (w *Work) forget(subs []submission) {
 	}
 	for _, r := range w.Reviewed {
 		for _, sub := range subs {
-			if sub.Node == r.Node && w.Draft.UpdatedAt.Before(sub.CreatedAt) {
+			if sub.Node == r.Node && w.Draft.before(sub) {
 				w.Draft.Values = form.Values{}
 			}
 		}
@@ -222,7 +231,7 @@ func reviewFields(p *pipeline.Pipeline, t pipeline.Target) []string {
 }
 
 // draftSQL is what somebody wrote so far: $1 task, $2 node, $3 user, $4 organization.
-const draftSQL = `SELECT values, revision, updated_at FROM drafts
+const draftSQL = `SELECT values, revision, updated_at, ` + draftAfterSQL + ` FROM drafts d
 	WHERE task_id = $1 AND node_key = $2 AND user_id = $3 AND org_id = $4`
 
 // draft returns what the holder of a claim wrote so far, nil when that is nothing.
@@ -232,7 +241,7 @@ func (s *Store) draft(ctx context.Context, c Claim) (*Draft, error) {
 
 func scanDraft(row pgx.Row) (*Draft, error) {
 	var d Draft
-	err := row.Scan(&d.Values, &d.Revision, &d.UpdatedAt)
+	err := row.Scan(&d.Values, &d.Revision, &d.UpdatedAt, &d.after)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // no draft is no error
 	}
