@@ -15,6 +15,8 @@ type (
 	ApplyStepInput = store.StepInput
 	// StepResult is where a task stands after a write.
 	StepResult = store.StepResult
+	// Identity tells tasks of the same number apart.
+	Identity = store.Identity
 	// Deadline is until when a node may stay as it is.
 	Deadline = store.Deadline
 )
@@ -27,9 +29,11 @@ type TaskRef struct {
 // LoadTaskResult is a task as Postgres holds it. Like everything that enters a
 // history it carries ids, numbers and outcomes, never what people wrote.
 type LoadTaskResult struct {
-	PipelineID   int64          `json:"pipeline_id"`
-	PipelineName string         `json:"pipeline_name"`
-	Graph        pipeline.Graph `json:"graph"`
+	PipelineID   int64  `json:"pipeline_id"`
+	PipelineName string `json:"pipeline_name"`
+	// Identity goes into every step, where it is held against the task's own.
+	Identity Identity       `json:"identity,omitzero"`
+	Graph    pipeline.Graph `json:"graph"`
 	// State is the task as of the last applied event, State.Seq.
 	State pipeline.State `json:"state"`
 	// Seq is the last event of the journal.

@@ -15,7 +15,7 @@ const journalPage = 500
 // which is read only when somebody does.
 func (a *Tasks) loaded(ctx context.Context, t store.LoadedTask) (LoadTaskResult, error) {
 	out := LoadTaskResult{
-		PipelineID: t.PipelineID, PipelineName: t.PipelineName, Graph: t.Graph, State: wireState(t.State), Seq: t.Seq,
+		PipelineID: t.PipelineID, PipelineName: t.PipelineName, Identity: t.Identity, Graph: t.Graph, State: wireState(t.State), Seq: t.Seq,
 		Last: Wire(t.Last), Now: t.Now,
 	}
 	if !held(t.State) {

@@ -30,7 +30,7 @@ func carried(t *testing.T) workflows.Carried {
 		}
 	}
 	return workflows.Carried{
-		PipelineID: 42, PipelineName: "Math check", Graph: g,
+		PipelineID: 42, PipelineName: "Math check", Identity: activities.Identity{VersionID: 6, CreatedAt: at}, Graph: g,
 		State: pipeline.State{
 			Seq: 9, StartSkipped: []string{"y"}, Failed: true, Held: true, Touched: true,
 			Nodes: []pipeline.NodeState{
@@ -89,6 +89,7 @@ func TestContinueAsNewHandsOverAllThatTheRunKnows(t *testing.T) {
 	require.NotNil(t, in.Carried)
 	c := *in.Carried
 	require.Equal(t, x.graph, c.Graph)
+	require.Equal(t, x.task, c.Identity)
 	want := x.state()
 	require.Equal(t, x.leases["solve"], c.State.Nodes[0].LeaseEnds)
 	require.Equal(t, want.Seq, c.State.Seq)

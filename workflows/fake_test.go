@@ -28,6 +28,7 @@ const (
 type fakeStore struct {
 	mu      sync.Mutex
 	now     func() time.Time
+	task    store.Identity
 	graph   pipeline.Graph
 	applied pipeline.State
 	journal []pipeline.Event
@@ -46,12 +47,22 @@ type fakeStore struct {
 
 func newFakeStore(t *testing.T, d pipeline.Definition, skipped ...string) *fakeStore {
 	t.Helper()
-	f := &fakeStore{now: time.Now, graph: pipeline.NewGraph(d), lease: leaseTime, leases: map[string]time.Time{}, limits: map[string]time.Time{}}
+	f := &fakeStore{now: time.Now, lease: leaseTime, leases: map[string]time.Time{}, limits: map[string]time.Time{}}
+	f.create(t, 1, d, skipped...)
+	return f
+}
+
+// create is a new task, of a version, in the place of what was there.
+func (f *fakeStore) create(t *testing.T, version int64, d pipeline.Definition, skipped ...string) {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.task = store.Identity{VersionID: version, CreatedAt: time.Date(2026, 11, 20, 9, 0, 0, 123_456_000, time.UTC)}
+	f.graph = pipeline.NewGraph(d)
 	var err error
 	f.applied, err = pipeline.Start(f.graph, skipped)
 	require.NoError(t, err)
 	f.journal = []pipeline.Event{{Seq: 1, Kind: pipeline.EventCreate}}
-	return f
 }
 
 // add is a command: it commits an event and returns it for delivery.
@@ -150,7 +161,7 @@ func (f *fakeStore) LoadTask(_ context.Context, id int64) (store.LoadedTask, err
 		last = f.journal[s.Seq-1]
 	}
 	return store.LoadedTask{
-		Last: last, Now: now, TaskID: taskID, PipelineID: 42, PipelineName: "Math check", Graph: f.graph, State: s,
+		Last: last, Now: now, TaskID: taskID, PipelineID: 42, PipelineName: "Math check", Identity: f.task, Graph: f.graph, State: s,
 		Seq: int64(len(f.journal)), Status: s.Status(),
 	}, nil
 }
@@ -175,7 +186,7 @@ func (f *fakeStore) ApplyStep(_ context.Context, in store.StepInput) (store.Step
 	if in.From != f.applied.Seq {
 		return f.result(false), nil
 	}
-	if in.To > int64(len(f.journal)) || !slices.EqualFunc(in.Events, f.journal[in.From:in.To], sameEvent) ||
+	if in.Identity != (store.Identity{}) && in.Identity != f.task || in.To > int64(len(f.journal)) || !slices.EqualFunc(in.Events, f.journal[in.From:in.To], sameEvent) ||
 		in.Last.Seq == in.From && !sameEvent(in.Last, f.journal[in.From-1]) {
 		out := f.result(false)
 		out.Diverged = true

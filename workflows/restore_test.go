@@ -79,3 +79,28 @@ func TestWhatACommandAppliedAfterARestoreIsFollowed(t *testing.T) {
 		})
 	}
 }
+
+// A run that has only begun holds nothing against the journal of another task but what
+// task it is: without that it would lead this one through the pipeline of the lost one.
+func TestATaskWithTheNumberOfALostOneGoesItsOwnWay(t *testing.T) {
+	for name, other := range map[string]pipeline.Definition{
+		"the node is in no other pipeline": define([]pipeline.Node{subtask("draw"), reviewOf("check", 1, "draw")},
+			[2]string{"start", "draw"}, [2]string{"draw", "check"}, [2]string{"check", "end"}),
+		"the lost task had no review": define([]pipeline.Node{subtask("solve")},
+			[2]string{"start", "solve"}, [2]string{"solve", "end"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newDesk(t, other)
+			x.at(time.Minute, func() {
+				require.Equal(t, 1, x.called("LoadTask"))
+				x.create(t, 2, solveAndCheck()) // the creation's own delivery may be lost with a worker
+				x.tell(x.claim("solve", 7), x.submit("solve", 7))
+			})
+			x.at(2*time.Minute, func() {
+				x.requireNode("check", task.NodeAvailable)
+				x.tell(x.claim("check", 8), x.review("check", 8, pipeline.Approved))
+			})
+			require.Equal(t, task.Finished, x.run().Status)
+		})
+	}
+}

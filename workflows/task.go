@@ -29,6 +29,7 @@ type TaskInput struct {
 type Carried struct {
 	PipelineID   int64               `json:"pipeline_id"`
 	PipelineName string              `json:"pipeline_name"`
+	Identity     activities.Identity `json:"identity,omitzero"`
 	Graph        pipeline.Graph      `json:"graph"`
 	State        pipeline.State      `json:"state"`
 	Holders      []activities.Holder `json:"holders,omitempty"`

@@ -25,7 +25,7 @@ func (r *taskRun) load(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	r.PipelineID, r.PipelineName = got.PipelineID, got.PipelineName
+	r.PipelineID, r.PipelineName, r.Identity = got.PipelineID, got.PipelineName, got.Identity
 	r.Graph, r.State, r.Holders, r.Known, r.Last = got.Graph, got.State, got.Holders, got.Seq, got.Last
 	r.clock(ctx, got.Now)
 	// Whoever begins in the middle of a task's life replaces a lost run, and
@@ -40,7 +40,9 @@ func (r *taskRun) load(ctx workflow.Context) error {
 func (r *taskRun) step(ctx workflow.Context) error {
 	events := r.inbox.next(r.State.Seq)
 	state, from := r.State, r.State.Seq
-	in := activities.ApplyStepInput{TaskID: r.taskID, From: from, To: events[len(events)-1].Seq, Events: events, Last: r.Last}
+	in := activities.ApplyStepInput{
+		TaskID: r.taskID, Identity: r.Identity, From: from, To: events[len(events)-1].Seq, Events: events, Last: r.Last,
+	}
 	for _, e := range events {
 		if !e.Kind.Known() {
 			// Not an error of the run, which would end it: the workflow task fails, and
@@ -61,7 +63,7 @@ func (r *taskRun) step(ctx workflow.Context) error {
 	r.Known = max(r.Known, got.Seq)
 	switch {
 	case got.Diverged:
-		// What was signalled belongs to a past that is gone: the rows win.
+		// What was signalled, or all that the run knows, belongs to a past that is gone: the rows win.
 		r.loaded, r.inbox = false, inbox{nudged: true}
 		return nil
 	case !got.Applied:

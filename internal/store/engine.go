@@ -20,9 +20,10 @@ import (
 // LoadedTask is all that a run needs to begin or to go on: the graph and the
 // state as the rows tell it.
 type LoadedTask struct {
-	TaskID, OrgID, PipelineID, VersionID int64
-	PipelineName                         string
-	Graph                                pipeline.Graph
+	TaskID, OrgID, PipelineID int64
+	Identity                  Identity
+	PipelineName              string
+	Graph                     pipeline.Graph
 	// State.Seq is the last event whose consequences are in the rows; Seq the
 	// last in the journal.
 	State  pipeline.State
@@ -51,7 +52,7 @@ func (s *Store) LoadTask(ctx context.Context, taskID int64) (LoadedTask, error) 
 			return err
 		}
 		l = LoadedTask{
-			TaskID: t.ID, OrgID: t.OrgID, PipelineID: t.PipelineID, VersionID: t.VersionID,
+			TaskID: t.ID, OrgID: t.OrgID, PipelineID: t.PipelineID, Identity: t.identity(),
 			PipelineName: p.Definition.Name, Graph: p.Graph, Seq: t.Seq, Status: t.Status,
 		}
 		if l.State, err = t.state(ctx, tx, p.Graph); err != nil {
@@ -236,15 +237,18 @@ type StepInput struct {
 	Events []pipeline.Event `json:"events,omitempty"`
 	// Last is the event at From, as the run knows it; without a number where it does not.
 	Last pipeline.Event `json:"last,omitzero"`
+	// Identity is the task that the run was told of. None: the run began under
+	// an older release, and the number is taken for the task.
+	Identity Identity `json:"identity,omitzero"`
 }
 
 // StepResult is where the rows stand after a step.
 type StepResult struct {
 	// Applied is false when the rows are not at From: load the task again.
 	Applied bool `json:"applied"`
-	// Diverged is set when the rows are at From and the journal holds other
-	// events there or behind it, or none: the database came back from a backup that is
-	// older than what the run knows. Everything that the run knows is void.
+	// Diverged is set when the rows are at From and they are another task's, or the
+	// journal holds other events there or behind it, or none: the database came back from
+	// a backup that is older than what the run knows. Everything that the run knows is void.
 	Diverged   bool        `json:"diverged,omitempty"`
 	AppliedSeq int64       `json:"applied_seq"`
 	Seq        int64       `json:"seq"`
@@ -264,10 +268,10 @@ type Deadline struct {
 
 // ApplyStep writes the consequences of a run's step. It is fenced: rows whose
 // applied_seq is not From stay as they are, so a step that runs twice, late or
-// beside another run has one effect. The events must be those of the journal,
-// too, also the last before them: after a restore the same numbers stand for others,
-// which a command may have applied by itself. A node that a later
-// command wrote keeps what that command wrote.
+// beside another run has one effect. The task must be the one that the run knows, and
+// the events those of the journal, also the last before them: after a restore the same
+// numbers stand for others, which a command may have applied by itself. A node that a
+// later command wrote keeps what that command wrote.
 func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error) {
 	var out StepResult
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
@@ -299,10 +303,12 @@ func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error)
 	return out, err
 }
 
-// diverged reports whether the journal of the locked task, whose rows are at
-// in.From, holds other events than the step applies, or follows.
+// diverged reports whether the locked task, whose rows are at in.From, is another one
+// than the run knows, or its journal holds other events than the step applies, or follows.
 func (t *lockedTask) diverged(ctx context.Context, tx pgx.Tx, in StepInput) (bool, error) {
 	switch {
+	case in.Identity != (Identity{}) && !in.Identity.is(t.identity()):
+		return true, nil
 	case len(in.Events) == 0 && in.To > t.Seq:
 		return false, fmt.Errorf("task %d: step to %d is ahead of the journal at %d", in.TaskID, in.To, t.Seq)
 	case len(in.Events) == 0:

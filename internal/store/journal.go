@@ -24,11 +24,12 @@ type lockedTask struct {
 	Touched    bool        `db:"touched"`
 	Seq        int64       `db:"seq"`
 	AppliedSeq int64       `db:"applied_seq"`
+	CreatedAt  time.Time   `db:"created_at"`
 
 	readAt time.Time // when state was asked, by the database's clock
 }
 
-const lockTaskSQL = `SELECT id, org_id, pipeline_id, version_id, status, held, touched, seq, applied_seq
+const lockTaskSQL = `SELECT id, org_id, pipeline_id, version_id, status, held, touched, seq, applied_seq, created_at
 	FROM tasks`
 
 // lockTheirTaskSQL locks task $1 of organization $2 and pipeline $3.
