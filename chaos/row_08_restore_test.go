@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -18,7 +19,7 @@ import (
 // product's database back while Temporal, on a cluster of its own, keeps what
 // came after: runs that are ahead of their tasks, runs that have ended for
 // tasks that have not, and runs of tasks that are not there any more and whose
-// numbers are given out anew. Everything that is in the restored database goes
+// numbers are given out anew, in another pipeline. Everything that is in the restored database goes
 // on to its end within the deadline, and nothing that is accepted afterwards is
 // swallowed as something already known.
 func TestRow08RestoredDatabaseOlderThanTemporal(t *testing.T) {
@@ -29,30 +30,33 @@ func TestRow08RestoredDatabaseOlderThanTemporal(t *testing.T) {
 	}})
 	ctx := t.Context()
 	const each = 5
-	batch := func(name string, n int) []int64 {
+	chain := r.newChain(ctx)
+	batchOf := func(p *prober, name string, n int) []int64 {
 		questions := make([]string, n)
 		for i := range questions {
 			questions[i] = fmt.Sprintf("%s %s %d", r.World.Probe.Mark, name, i)
 		}
-		ids, err := r.probes.persist(ctx, name, questions)
+		ids, err := p.persist(ctx, name, questions)
 		require.NoError(t, err)
 		return ids
 	}
-	handIn := func(ids []int64, nodes ...string) {
+	batch := func(name string, n int) []int64 { return batchOf(r.probes, name, n) }
+	handInOf := func(p *prober, ids []int64, nodes ...string) {
 		for _, id := range ids {
 			for _, node := range nodes {
-				who := r.probes.contributor
+				who := p.contributor
 				if node == nodeCheck {
-					who = r.probes.reviewer
+					who = p.reviewer
 				}
 				ctx, cancel := context.WithTimeout(ctx, recoverWithin)
-				if err := r.probes.work(ctx, who, id, node); err != nil {
+				if err := p.work(ctx, who, id, node); err != nil {
 					r.Violate("liveness: node %s of task %d was not handed in within %s: %v", node, id, recoverWithin, err)
 				}
 				cancel()
 			}
 		}
 	}
+	handIn := func(ids []int64, nodes ...string) { handInOf(r.probes, ids, nodes...) }
 
 	untouched, ahead, ended := batch("untouched", each), batch("ahead", each), batch("ended", each)
 	before := batch("before", each)
@@ -82,7 +86,7 @@ func TestRow08RestoredDatabaseOlderThanTemporal(t *testing.T) {
 		_, err := r.probes.integrator.task(ctx, untouched[0])
 		return err == nil, err
 	})
-	again := batch("again", 40)
+	again := batchOf(chain, "again", 40)
 	reused := 0
 	for _, id := range again {
 		if id >= lost[0] && id <= lost[len(lost)-1] {
@@ -97,7 +101,7 @@ func TestRow08RestoredDatabaseOlderThanTemporal(t *testing.T) {
 	handIn(ahead, nodeTag, nodeSolve, nodeCheck)
 	handIn(ended, nodeSolve, nodeTag, nodeCheck)
 	handIn(reviewed, nodeCheck, nodeTag)
-	handIn(again, nodeSolve, nodeTag, nodeCheck)
+	handInOf(chain, again, nodeTag, nodeSolve, nodeCheck, nodeMore)
 
 	r.eventually(ctx, recoverWithin, "all tasks of the restored database are finished", func(ctx context.Context) (bool, error) {
 		n, err := r.Count(ctx, `SELECT count(*) FROM tasks WHERE status <> 'finished'`)
@@ -121,6 +125,32 @@ func TestRow08RestoredDatabaseOlderThanTemporal(t *testing.T) {
 	require.NoError(t, r.checkRuns(ctx))
 	require.NoError(t, r.askDoctor(ctx))
 	r.verdict("row-08")
+}
+
+// newChain makes a second pipeline for the probes, with the same nodes one after the
+// other, and those who work in it.
+func (r *Run) newChain(ctx context.Context) *prober {
+	r.t.Helper()
+	const name = "qchain"
+	mark, definition := r.World.Probe.Mark, r.World.Probe.definition()
+	nodes := []string{"start", nodeTag, nodeSolve, nodeCheck, nodeMore, "end"}
+	var edges []object
+	for i, node := range nodes[1:] {
+		edges = append(edges, object{"from": nodes[i], "to": node})
+	}
+	definition["name"], definition["edges"] = name, edges
+	doc, err := json.Marshal(object{"organizations": []object{{"slug": mark, "name": mark, "projects": []object{
+		{"name": mark, "pipelines": []object{{"status": "ACTIVE", "definition": definition}}},
+	}}}})
+	require.NoError(r.t, err)
+	a, o := r.Apply(doc), newOrganization(mark, 1, 1)
+	o.ID, o.Pipeline = a.Organizations[0].ID, a.Pipeline(name)
+	p := &prober{
+		run: r, integrator: r.client(o, "integrator@"+mark+".test", r.World.Probe.Key, 11),
+		contributor: r.client(o, o.Contributors[0], "", 12), reviewer: r.client(o, o.Reviewers[0], "", 13),
+	}
+	p.login(ctx)
+	return p
 }
 
 // endMissing ends the runs of tasks that a restore took away, as the doctor says

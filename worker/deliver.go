@@ -73,13 +73,11 @@ func atOnce(perSecond float64) int { return max(1, int(perSecond/10)) }
 // there is started by the same call, so a start is nothing that could be lost.
 func (d deliverer) row(ctx context.Context, row store.Delivery) (outcome, error) {
 	err := d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY)
-	if _, ended := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); !ended {
+	if _, there := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); !there {
 		return delivered, err
 	}
-	// The run has completed. That is right when the task is over and nothing of
-	// the journal is left to apply; else Postgres went back to an older state, or
-	// an admin reopened the task, and it needs a run again: for what is left, and
-	// for the time limit of what is open.
+	// The run has completed, or this is a creation and there is a run. That is right
+	// when the task is over and nothing of the journal is left to apply.
 	t, err := d.tasks.LoadTask(ctx, row.TaskID)
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -89,13 +87,20 @@ func (d deliverer) row(ctx context.Context, row store.Delivery) (outcome, error)
 	case t.Status.Terminal() && (t.State.Seq >= t.Seq || row.Event.Seq > 0 && t.State.Seq >= row.Event.Seq):
 		return settled, nil
 	}
-	err = d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
-	if _, running := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); running {
-		// A run is under way and has not applied the creation. It is a moment
-		// too early, or the run belongs to an older task of this number, which
-		// a restore took away: it reads everything again either way.
+	if row.Event.Kind == pipeline.EventCreate && row.Event.Seq == t.Seq {
+		// The creation has been told before, or the run belongs to an older task of
+		// this number, which a restore took away. It reads everything again either
+		// way, or does so anew when it has completed.
 		row.Event = pipeline.Event{}
 		return delivered, d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+	}
+	// Postgres went back to an older state, or an admin reopened the task, and it
+	// needs a run again: for what is left, and for the time limit of what is open.
+	err = d.send(ctx, row, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+	if _, running := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); running {
+		// What has happened since the creation was first, and is told by itself:
+		// the run of another task learns from its next step that it is one.
+		return delivered, nil
 	}
 	return restarted, err
 }
@@ -116,6 +121,9 @@ func (d deliverer) send(ctx context.Context, row store.Delivery, reuse enums.Wor
 		// The answer brings the first workflow task along when this process has a
 		// slot free: no write to a queue, and no trip through matching.
 		o.EnableEagerStart = true
+		// Else the answer would hide that a run is under way. A start that is asked for
+		// again, as the SDK does, is known by its request id and is no conflict.
+		o.WorkflowIDConflictPolicy = enums.WORKFLOW_ID_CONFLICT_POLICY_FAIL
 		_, err = d.runs.ExecuteWorkflow(ctx, o, workflows.TaskWorkflow, in)
 	} else {
 		_, err = d.runs.SignalWithStartWorkflow(ctx, o.ID, workflows.SignalFor(row.Event.Kind), activities.Wire(row.Event), o,
