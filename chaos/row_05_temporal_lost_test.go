@@ -11,15 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rebuiltWithin is how long every open task may take to have a run again: the
-// reconciler rings a task half a minute after it began to lag, looking every
-// quarter of one. After Temporal lost everything, it first makes its schema
-// anew, which on two cores takes a minute.
-const (
-	rebuiltWithin = 90 * time.Second
-	schemaWithin  = 2 * time.Minute
-)
-
 // TestRow05TemporalLosesRuns terminates and resets runs, and then drops
 // Temporal's databases under its feet, so that it comes back empty: not even
 // the search attributes of our runs are there. Clients are served on, every open
@@ -32,10 +23,9 @@ func TestRow05TemporalLosesRuns(t *testing.T) {
 		Prepare: w.prepare,
 		Faults: []Fault{
 			RunsTerminated(20, 10, 1), RunsReset(20, 10, 2),
-			w.fault("Temporal's databases dropped", rebuiltWithin+schemaWithin, func(ctx context.Context, r *Run) error { return r.dropTemporal(ctx) }),
+			w.fault("Temporal's databases dropped", func(ctx context.Context, r *Run) error { return r.dropTemporal(ctx) }),
 		},
-		Hold:     time.Second,
-		Deadline: rebuiltWithin,
+		Hold: time.Second,
 		After: func(ctx context.Context, r *Run) error {
 			n, err := r.Count(ctx, `SELECT count(*) FROM tasks WHERE status NOT IN ('finished', 'failed', 'escalated') AND id <> ALL($1)`, w.knocking.tasks)
 			if n > 0 {
@@ -58,11 +48,11 @@ func (w *temporalRebuilt) prepare(_ context.Context, r *Run) error {
 	return nil
 }
 
-// fault breaks Temporal, which comes back by itself, and must have made up for it
-// within so long after the injection.
-func (w *temporalRebuilt) fault(name string, within time.Duration, breaks func(ctx context.Context, r *Run) error) Fault {
+// fault breaks Temporal, which comes back by itself, with its schema made anew where
+// that is gone: all must be made up for within the deadline after the injection.
+func (w *temporalRebuilt) fault(name string, breaks func(ctx context.Context, r *Run) error) Fault {
 	return Fault{
-		Name: name, Serves: true, Starves: true, Hold: servedFor, Deadline: within - servedFor,
+		Name: name, Serves: true, Starves: true, Hold: servedFor, Deadline: recoverWithin - servedFor,
 		Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
 			var err error
 			if w.knocking, err = newKnocking(ctx, w.files); err != nil {
