@@ -33,6 +33,8 @@ type Settings struct {
 	// returns settings that win over all others: a TEMPORAL_ADDRESS that leads
 	// through a proxy, say. Nil adds none.
 	Route func(s *stacktest.Stack) []string
+	// Connections is Postgres' max_connections; 0 is the usual 200.
+	Connections int
 	// Binary is the program of the processes, bin/taskloom when empty.
 	Binary string
 	// Clock is that of the database, when it is not the machine's.
@@ -96,7 +98,7 @@ func startRun(t testing.TB, s Settings) *Run {
 		home: make(chan struct{}), refill: make(chan struct{}), finished: map[int64]bool{}, faults: map[string]int{},
 	}
 	// Ten connections a process: four of them, Temporal and the test share two
-	// hundred.
+	// hundred, where a row has no more (Settings.Connections).
 	env := append([]string{"DATABASE_MAX_CONNS=10"}, s.Env...)
 	serve := append([]string{"RATE_LIMIT_KEY=off", "RATE_LIMIT_ADDRESS=off", "RATE_LIMIT_FAILED_AUTH=off"}, s.ServeEnv...)
 	worker := slices.Clone(s.WorkerEnv)
@@ -115,7 +117,7 @@ func startRun(t testing.TB, s Settings) *Run {
 		return forServe, forWorker
 	}
 	r.Stack = stacktest.Start(t, stacktest.Options{
-		Document: r.World.document(t), Binary: s.Binary, Env: env, ServeEnv: serve, WorkerEnv: worker, Route: route,
+		Document: r.World.document(t), Connections: s.Connections, Binary: s.Binary, Env: env, ServeEnv: serve, WorkerEnv: worker, Route: route,
 	})
 	r.World.settle(r.Applied)
 	r.prepare()

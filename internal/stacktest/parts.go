@@ -53,13 +53,14 @@ func Planted(t testing.TB) string {
 }
 
 // startParts runs Postgres, Temporal and S3 until the test is over and returns
-// the environment that names them.
-func startParts(t testing.TB, dir string) []string {
+// the environment that names them. connections is Postgres' max_connections, 0
+// the usual.
+func startParts(t testing.TB, dir string, connections int) []string {
 	t.Helper()
 	// The command under exec prints its environment and waits for its input to
 	// end: that is how long the parts live.
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), Binary(t, "taskloom-dev"),
-		"exec", "--dir", dir, "--restart", "--", "sh", "-c", `env -0; printf 'READY\0'; cat >/dev/null`)
+		"exec", "--dir", dir, "--restart", "--connections", strconv.Itoa(connections), "--", "sh", "-c", `env -0; printf 'READY\0'; cat >/dev/null`)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()

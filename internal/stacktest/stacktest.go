@@ -33,6 +33,8 @@ type Options struct {
 	// Env are NAME=value settings for every command and process, ServeEnv and
 	// WorkerEnv for that process alone.
 	Env, ServeEnv, WorkerEnv []string
+	// Connections is Postgres' max_connections; 0 is the usual 200.
+	Connections int
 	// Binary is the program that the processes run, bin/taskloom when empty: a
 	// build with a bug in it, say.
 	Binary string
@@ -73,7 +75,7 @@ func Start(t testing.TB, o Options) *Stack {
 	require.NoError(t, os.Chmod(dir, 0o755))
 
 	s := &Stack{t: t, Dir: dir, binary: cmp.Or(o.Binary, Binary(t, "taskloom"))}
-	s.env = append(startParts(t, dir), o.Env...)
+	s.env = append(startParts(t, dir, o.Connections), o.Env...)
 	s.URL = "http://" + s.Value("ADDR")
 	s.store = sync.OnceValue(s.openStore)
 	s.temporal = sync.OnceValue(s.openTemporal)
