@@ -15,7 +15,7 @@ import (
 )
 
 // unpacker kills the worker that has an archive in its hands, before it is through. The
-// other worker, which lives, must go on with it within deadWorkerWithin. The archive has
+// other worker, which lives, must go on with it within archiveWithin. The archive has
 // few files, for each becomes a task, whose start waits for its pace; and large ones, so
 // that unpacking takes its time.
 type unpacker struct {
@@ -90,7 +90,7 @@ func (u *unpacker) storedNow(ctx context.Context, r *Run) (int, error) {
 // goesOn waits for the first file that the other worker stores.
 func (u *unpacker) goesOn(ctx context.Context, r *Run) error {
 	died := time.Now()
-	r.eventually(ctx, deadWorkerWithin, "the other worker goes on with the archive", func(ctx context.Context) (bool, error) {
+	r.eventually(ctx, archiveWithin, "the other worker goes on with the archive", func(ctx context.Context) (bool, error) {
 		n, err := u.storedNow(ctx, r)
 		return n > u.stored, err
 	})

@@ -17,6 +17,10 @@ import (
 // for 8 s, a workflow task for 5 s, a step for 6 s.
 const zombieFor = 45 * time.Second
 
+// pausedWithin is how long the work of a paused worker may lie still: one that is
+// stopped keeps its connections, so Temporal goes on giving it what it asked for.
+const pausedWithin = 30 * time.Second
+
 // zombieWorker pauses one of two workers until the other one has all that it had
 // in its hands. When it goes on, it goes on with steps that others have done and
 // rows that others have delivered: nothing of that may count.
@@ -24,7 +28,7 @@ func zombieWorker(target string) Fault {
 	f := WorkerPaused(target)
 	f.During = func(ctx context.Context, r *Run) error {
 		began := time.Now()
-		if err := othersTakeOver(ctx, r); err != nil {
+		if err := r.othersTakeOver(ctx, pausedWithin, pausedWithin); err != nil {
 			return err
 		}
 		if err := r.pause(ctx, time.Until(began.Add(zombieFor))); err != nil {
