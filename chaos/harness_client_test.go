@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -58,10 +59,22 @@ func (r *Run) client(org *Organization, who, key string, number uint64) *client 
 	r.t.Cleanup(t.CloseIdleConnections)
 	return &client{
 		run: r, org: org, who: who, key: key, at: int(number), silent: map[int]time.Time{},
-		http: &http.Client{Timeout: callTimeout, Jar: jar, Transport: t},
+		http: &http.Client{Timeout: callTimeout, Jar: site{jar}, Transport: t},
 		rand: rand.New(rand.NewPCG(r.Seed, number)),
 	}
 }
+
+// site is a jar for all servers together, as a browser has it that sees them behind
+// one proxy: they may have addresses of their own.
+type site struct{ *cookiejar.Jar }
+
+var anyServer = &url.URL{Scheme: "http", Host: "taskloom.test"}
+
+// Cookies implements http.CookieJar.
+func (s site) Cookies(*url.URL) []*http.Cookie { return s.Jar.Cookies(anyServer) }
+
+// SetCookies implements http.CookieJar.
+func (s site) SetCookies(_ *url.URL, cookies []*http.Cookie) { s.Jar.SetCookies(anyServer, cookies) }
 
 func (c *client) chance(inHundred int) bool { return c.rand.IntN(100) < inHundred }
 

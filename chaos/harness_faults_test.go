@@ -102,12 +102,17 @@ func ServePaused(target string) Fault {
 		heal, err := suspend(chosen(r.Serves, target))
 		return func(ctx context.Context) error {
 			err := heal(ctx)
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.servePaused = max(r.servePaused, time.Since(began)) // see lateBy
+			r.stoodStill(began)
 			return err
 		}, err
 	}}
+}
+
+// stoodStill notes that a serve did so since then: see lateBy.
+func (r *Run) stoodStill(since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.servePaused = max(r.servePaused, time.Since(since))
 }
 
 // WorkerPaused is SIGSTOP of worker processes, SIGCONT heals.

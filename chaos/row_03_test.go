@@ -9,15 +9,20 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// zombieAPI pauses serve a past the lease of a claim whose submission it has
-// just been sent. Somebody else claims the node and hands in. When serve a goes
+// zombieAPI breaks a serve past the lease of a claim whose submission it has
+// just been sent. Somebody else claims the node and hands in. When that serve goes
 // on, the submission must be refused, with its content kept as a draft.
 type zombieAPI struct {
+	at      int // the serve that breaks
 	answers chan zombieAnswer
 	task    int64
 	claim   string
+	// insists sends the submission there again until it is accepted or refused.
+	insists bool
 }
 
 type zombieAnswer struct {
@@ -27,10 +32,10 @@ type zombieAnswer struct {
 
 const zombieText = "qprobe written by a zombie"
 
-func (z *zombieAPI) fault() Fault {
-	paused := ServePaused(targetA)
+// during is a fault of that serve with a submission on its way.
+func (z *zombieAPI) during(f Fault) Fault {
 	return Fault{
-		Name: "SIGSTOP of serve a with a submission on its way", Serves: true,
+		Name: f.Name + " with a submission on its way", Serves: f.Serves,
 		Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
 			key := fmt.Sprintf("zombie-%d", time.Now().UnixNano())
 			ids, err := r.probes.integrator.create(ctx, key, []string{"qprobe zombie"})
@@ -43,7 +48,7 @@ func (z *zombieAPI) fault() Fault {
 				return nil, err
 			}
 			z.claim = k.ID
-			heal, err := paused.Inject(ctx, r)
+			heal, err := f.Inject(ctx, r)
 			if err != nil {
 				return nil, err
 			}
@@ -51,27 +56,42 @@ func (z *zombieAPI) fault() Fault {
 			go z.send(ctx, r, k)
 			return heal, nil
 		},
-		During: func(ctx context.Context, r *Run) error { return z.heir(ctx, r) },
+		During: func(ctx context.Context, r *Run) error {
+			g, gctx := errgroup.WithContext(ctx)
+			g.Go(func() error { return z.heir(gctx, r) })
+			if f.During != nil {
+				g.Go(func() error { return f.During(gctx, r) })
+			}
+			return g.Wait()
+		},
 	}
 }
 
-// send hands in at serve a and waits for as long as it takes. The history has
-// the call as it comes out.
+// send hands in at the serve that breaks and waits for as long as it takes. The
+// history has each call as it comes out.
 func (z *zombieAPI) send(ctx context.Context, r *Run, k *claim) {
+	for {
+		a := z.once(ctx, r, k)
+		if !z.insists || a.err == nil && a.status < http.StatusInternalServerError || wait(ctx, pauseAfterUnknown) != nil {
+			z.answers <- a
+			return
+		}
+	}
+}
+
+func (z *zombieAPI) once(ctx context.Context, r *Run, k *claim) zombieAnswer {
 	body, err := json.Marshal(object{"values": object{"answer": zombieText}})
 	if err != nil {
-		z.answers <- zombieAnswer{err: err}
-		return
+		return zombieAnswer{err: err}
 	}
 	patient := &http.Client{Jar: r.probes.contributor.http.Jar, Timeout: 2 * recoverWithin}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.bases[0]+claimPath(k.ID, "/submit"), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.bases[z.at]+claimPath(k.ID, "/submit"), bytes.NewReader(body))
 	if err != nil {
-		z.answers <- zombieAnswer{err: err}
-		return
+		return zombieAnswer{err: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	op := k.of(opSubmit)
-	op.Who, op.Org, op.Server, op.Content, op.Outcome = r.probes.contributor.who, r.World.Probe.Mark, r.bases[0], body, Unknown
+	op.Who, op.Org, op.Server, op.Content, op.Outcome = r.probes.contributor.who, r.World.Probe.Mark, r.bases[z.at], body, Unknown
 	op.Call = time.Now().UnixNano()
 	res, err := patient.Do(req)
 	op.Return = time.Now().UnixNano()
@@ -86,7 +106,7 @@ func (z *zombieAPI) send(ctx context.Context, r *Run, k *claim) {
 		}
 	}
 	r.History.add(op)
-	z.answers <- zombieAnswer{op.Status, err}
+	return zombieAnswer{op.Status, err}
 }
 
 // heir takes the node over once the lease is out, and hands in.
@@ -94,17 +114,17 @@ func (z *zombieAPI) heir(ctx context.Context, r *Run) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverWithin)
 	defer cancel()
 	heir := r.client(r.World.Probe, r.World.Probe.Contributors[1], "", 4)
-	heir.at = 1
+	heir.at = 1 - z.at
 	if err := heir.login(ctx); err != nil {
 		return err
 	}
 	if err := r.probes.work(ctx, heir, z.task, nodeSolve); err != nil {
-		r.Violate("liveness: nobody else could work on the node of a paused API (%v)", err)
+		r.Violate("liveness: nobody else could work on the node that was held at a broken API (%v)", err)
 	}
 	return nil
 }
 
-// check looks at what became of the submission once serve a went on.
+// check looks at what became of the submission once that serve went on.
 func (z *zombieAPI) check(ctx context.Context, r *Run) error {
 	var a zombieAnswer
 	select {
@@ -116,7 +136,7 @@ func (z *zombieAPI) check(ctx context.Context, r *Run) error {
 		return fmt.Errorf("the zombie's submission got no answer: %w", a.err)
 	}
 	if a.status != http.StatusConflict {
-		r.Violate("I2: the submission of a paused API was answered with %d after somebody else had handed in", a.status)
+		r.Violate("I2: the submission at a broken API was answered with %d after somebody else had handed in", a.status)
 	}
 	var draft string
 	err := r.Store().Pool().QueryRow(ctx, `SELECT coalesce(max(d.values->>'answer'), '') FROM drafts d JOIN users u ON u.id = d.user_id
@@ -135,7 +155,7 @@ func TestRow03Zombie(t *testing.T) {
 		Number: 3, Name: "zombie: a holder paused past its lease",
 		Hold: 2 * time.Duration(DefaultLoad(1).LeaseSeconds) * time.Second,
 		Faults: []Fault{
-			z.fault(), ServePaused(targetB), zombieWorker(targetA), zombieWorker(targetB), ServePaused(targetBoth), WorkerPaused(targetBoth),
+			z.during(ServePaused(targetA)), ServePaused(targetB), zombieWorker(targetA), zombieWorker(targetB), ServePaused(targetBoth), WorkerPaused(targetBoth),
 		},
 		After: func(ctx context.Context, r *Run) error {
 			ctx, cancel := context.WithTimeout(ctx, recoverWithin)

@@ -47,20 +47,27 @@ type knocking struct {
 
 // newKnocking makes the tasks and logs the people in. It is for Row.Prepare.
 func newKnocking(ctx context.Context, files *uploads) (*knocking, error) {
-	k := &knocking{run: files.run, files: files}
+	k := &knocking{}
+	err := k.begin(ctx, files)
+	return k, err
+}
+
+// begin is newKnocking for people who are named before there is a run.
+func (k *knocking) begin(ctx context.Context, files *uploads) error {
+	k.run, k.files = files.run, files
 	var err error
 	if k.tasks, err = files.createPlain(ctx, knockedTasks); err != nil {
-		return nil, err
+		return err
 	}
 	o := &Organization{Mark: "qfiles", Pipeline: files.plain, tasks: map[int64]bool{}}
 	for i := range knockers {
 		c := k.run.client(o, "c0@qfiles.test", "", uint64(50+i))
 		if err := c.login(ctx); err != nil {
-			return nil, fmt.Errorf("log in %s: %w", c.who, err)
+			return fmt.Errorf("log in %s: %w", c.who, err)
 		}
 		k.people = append(k.people, c)
 	}
-	return k, nil
+	return nil
 }
 
 // createPlain creates n tasks of the plain pipeline, again when it is told to
@@ -118,6 +125,20 @@ func (k *knocking) start(during string) (stop func() error) {
 		}
 		return err
 	}
+}
+
+// during is a fault with these people at work all the while.
+func (k *knocking) during(f Fault) Fault {
+	breaks := f.Inject
+	f.Inject = func(ctx context.Context, r *Run) (func(context.Context) error, error) {
+		heal, err := breaks(ctx, r)
+		if err != nil {
+			return heal, err
+		}
+		stop := k.start(f.Name)
+		return func(ctx context.Context) error { return errors.Join(stop(), heal(ctx)) }, nil
+	}
+	return f
 }
 
 // goOn knocks by the clock: who waits for an answer misses their turn.

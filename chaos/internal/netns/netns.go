@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +61,8 @@ func New(t testing.TB, number int) *Namespace {
 		"ip link set " + inner + " netns " + n.name,
 		"ip addr add " + n.Host + "/24 dev " + n.veth,
 		"ip link set " + n.veth + " up",
+		// While the link is down, nothing may take another way: a gateway might answer.
+		"ip route add unreachable " + n.Subnet + " metric 4000",
 		"ip -n " + n.name + " addr add " + n.Inside + "/24 dev " + inner,
 		"ip -n " + n.name + " link set " + inner + " up",
 		"ip -n " + n.name + " link set lo up",
@@ -76,13 +78,17 @@ func New(t testing.TB, number int) *Namespace {
 func (n *Namespace) remove() {
 	_ = run("ip netns del " + n.name) // it may not be there
 	_ = run("ip link del " + n.veth)
+	_ = run("ip route del unreachable " + n.Subnet)
 }
 
-// Command is a command that runs inside, and dies with the test's process.
-func (n *Namespace) Command(path string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(context.Background(), "ip", append([]string{"netns", "exec", n.name, path}, args...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return cmd
+// Program is a file that runs a program inside, in its own place, for who starts
+// programs by their path.
+func (n *Namespace) Program(path string) string {
+	n.t.Helper()
+	script := filepath.Join(n.t.TempDir(), "inside")
+	line := fmt.Sprintf("#!/bin/sh\nexec ip netns exec %s %s \"$@\"\n", n.name, path)
+	require.NoError(n.t, os.WriteFile(script, []byte(line), 0o700))
+	return script
 }
 
 // DropTo drops what goes out to a TCP port of the machine, without a word to

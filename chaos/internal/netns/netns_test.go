@@ -2,7 +2,9 @@ package netns
 
 import (
 	"net"
+	"os/exec"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,8 +30,9 @@ func TestPacketsAreDropped(t *testing.T) {
 		}
 	}()
 	port := l.Addr().(*net.TCPAddr).Port
+	inside := n.Program("timeout")
 	reads := func() bool {
-		out, _ := n.Command("timeout", "4", "bash", "-c", "head -n 1 < /dev/tcp/"+n.Host+"/"+strconv.Itoa(port)).Output()
+		out, _ := exec.CommandContext(t.Context(), inside, "4", "bash", "-c", "head -n 1 < /dev/tcp/"+n.Host+"/"+strconv.Itoa(port)).Output()
 		return string(out) == "hello\n"
 	}
 	require.Eventually(t, reads, 20*time.Second, 10*time.Millisecond)
@@ -42,6 +45,8 @@ func TestPacketsAreDropped(t *testing.T) {
 	require.NoError(t, n.Heal())
 	require.NoError(t, n.Down())
 	require.False(t, reads())
+	_, err = (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", n.Inside+":80")
+	require.ErrorIs(t, err, syscall.EHOSTUNREACH, "nobody else answers for who is inside")
 	require.NoError(t, n.Heal())
 	require.Eventually(t, reads, 20*time.Second, 10*time.Millisecond)
 }
