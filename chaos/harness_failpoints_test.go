@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
+	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
 // failpoint is a place in the product's code, by what the transaction says to
@@ -23,13 +24,30 @@ type failpoint struct {
 	of   *regexp.Regexp
 }
 
-// The commands of people and integrators, in `serve`.
+// The commands of people, programs and admins, in `serve`.
 var (
 	atCreation   = failpoint{"a creation", regexp.MustCompile(`(?i)^copy "tasks"`)}
 	atClaim      = failpoint{"a claim", regexp.MustCompile(`'claim', key, iteration`)}
-	atDraft      = failpoint{"a draft", regexp.MustCompile(`INSERT INTO drafts`)}
+	atDraft      = failpoint{"a draft", regexp.MustCompile(`FOR SHARE OF n\b`)}
 	atSubmission = failpoint{"a submission", regexp.MustCompile(`INSERT INTO submissions`)}
+	atExtension  = failpoint{"an extension", regexp.MustCompile(`UPDATE task_nodes n SET lease_expires_at = `)}
+	atUndo       = failpoint{"an undo", regexp.MustCompile(`UPDATE submissions SET undone_at = `)}
+	atInit       = failpoint{"a new upload", regexp.MustCompile(`INSERT INTO uploads\b`)}
+	atConfirm    = failpoint{"a confirmation of an upload", regexp.MustCompile(`SET status = 'processing', archive_bytes`)}
+
+	atRelease = journaled("what somebody gives back", pipeline.EventRelease)
+	atHold    = journaled("a hold", pipeline.EventHold)
+	atUnhold  = journaled("the end of a hold", pipeline.EventUnhold)
 )
+
+// eventStatement writes an event whose kind is an argument, and its reason the last one.
+const eventStatement = `INSERT INTO task_events \(task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends,\s`
+
+// journaled is a command that is known by the event that it writes, which nobody gave a
+// reason for: admins who end claims give one.
+func journaled(name string, kind pipeline.EventKind) failpoint {
+	return failpoint{name, regexp.MustCompile(`(?s)` + eventStatement + `.*\x00` + string(kind) + `\x00.*\x00$`)}
+}
 
 // What follows from them, in `worker`. Between the taking of outbox rows and
 // their deletion Temporal is told, and files are stored before their rows are.
@@ -79,8 +97,7 @@ func KilledAtCommit(of string, where pgproxy.Cut, at failpoint, first func(ctx c
 }
 
 // A failpoint that several statements match may be cut at the wrong one, and one
-// that none matches anymore is never reached. (A creation is pgx's own COPY, and a
-// draft is kept in several ways.)
+// that none matches anymore is never reached. (A creation is pgx's own COPY.)
 func TestAFailpointIsOneStatement(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../internal/store/*.go")
@@ -94,7 +111,10 @@ func TestAFailpointIsOneStatement(t *testing.T) {
 		require.NoError(t, err)
 		source.Write(text)
 	}
-	for _, at := range []failpoint{atClaim, atSubmission, atTaken, atTold, atStep, atFile, atFinalise} {
+	for _, at := range []failpoint{
+		atClaim, atDraft, atSubmission, atExtension, atUndo, atInit, atConfirm, atTaken, atTold, atStep, atFile, atFinalise,
+		{"an event", regexp.MustCompile(eventStatement)},
+	} {
 		require.Len(t, at.of.FindAllString(source.String(), -1), 1, at.name)
 	}
 }

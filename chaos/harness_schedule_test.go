@@ -47,7 +47,8 @@ type Load struct {
 	Escalate int `json:"escalate"`
 	Repeat   int `json:"repeat"` // sends an acknowledged call once more
 
-	// These are part of random runs alone: some rows count what becomes of each act.
+	// These are part of random runs and of row 1 (everything): some rows count what
+	// becomes of each act.
 	Skip int `json:"skip"` // gives back, not to be served it again for now
 	Undo int `json:"undo"` // takes back what was handed in
 	// Of the rounds of admins: one keeps a task from everybody for a while, ends a claim.
@@ -63,6 +64,9 @@ func DefaultLoad(people int) Load {
 		Release: 4, Abandon: 2, Extend: 5, Late: 2, Draft: 25, Tabs: 3, Reject: 8, Escalate: 1, Repeat: 5,
 	}
 }
+
+// everything makes all that people do part of the load, where admins are, too.
+func (l *Load) everything() { l.Skip, l.Undo, l.Hold, l.PutBack = 3, 6, 50, 50 }
 
 // Step is one fault of a schedule.
 type Step struct {
@@ -107,7 +111,7 @@ func leastInjected(planned int) int {
 func NewSchedule(seed uint64, d time.Duration, people int) Schedule {
 	r := rand.New(rand.NewPCG(seed, 0x5eed))
 	s := Schedule{Seed: seed, Load: DefaultLoad(people)}
-	s.Load.Skip, s.Load.Undo, s.Load.Hold, s.Load.PutBack = 3, 6, 50, 50
+	s.Load.everything()
 	n := max(1, int(d/faultEvery))
 	first := r.Perm(len(randomFaults))
 	for i := range n {

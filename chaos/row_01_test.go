@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,11 +9,21 @@ import (
 )
 
 // TestRow01APIKilled kills the API by chance, and before and after the commits of
-// creations, claims, drafts, and submissions and verdicts.
+// what people and programs do, and of admins' holds. Everybody is there, as in a
+// random run.
 func TestRow01APIKilled(t *testing.T) {
 	faults := []Fault{ServeKilled(targetA), ServeKilled(targetB), ServeKilled(targetBoth)}
-	for _, at := range []failpoint{atCreation, atClaim, atDraft, atSubmission} {
+	for _, at := range []failpoint{
+		atCreation, atClaim, atDraft, atSubmission, atExtension, atRelease, atUndo, atInit, atConfirm, atHold, atUnhold,
+	} {
 		faults = append(faults, KilledAtCommit(ofServe, pgproxy.Before, at, nil), KilledAtCommit(ofServe, pgproxy.After, at, nil))
 	}
-	RunRow(t, Row{Number: 1, Name: "API killed mid-command", Hold: time.Second, Faults: faults})
+	RunRow(t, Row{
+		Number: 1, Name: "API killed mid-command", Hold: time.Second, Faults: faults,
+		Settings: func(s *Settings) { s.Load.everything() },
+		Prepare: func(_ context.Context, r *Run) error {
+			r.uploader = r.newUploader() // and admins come
+			return nil
+		},
+	})
 }

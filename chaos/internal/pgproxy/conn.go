@@ -3,6 +3,7 @@ package pgproxy
 import (
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -37,13 +38,34 @@ type conn struct {
 
 	// Of toServer alone: the prepared statements and portals by name, what was run
 	// since the last commit, and whether something of it since the last Sync wrote.
-	statements, portals map[string]string
-	said                []string
-	wrote               bool
+	statements map[string]string
+	portals    map[string]portal
+	said       []string
+	wrote      bool
+}
+
+// portal is a statement with its arguments: said is both, as a cut looks for them.
+type portal struct{ sql, said string }
+
+// shortArgument is the size, in bytes, up to which an argument counts as said: kinds,
+// names and reasons, and no contents.
+const shortArgument = 64
+
+// saying puts the short arguments behind a statement, each after a zero byte.
+func saying(sql string, arguments [][]byte) string {
+	var b strings.Builder
+	b.WriteString(sql)
+	for _, a := range arguments {
+		b.WriteByte(0)
+		if len(a) <= shortArgument {
+			b.Write(a)
+		}
+	}
+	return b.String()
 }
 
 func newConn(p *Proxy, client, server net.Conn) *conn {
-	c := &conn{proxy: p, client: client, server: server, statements: map[string]string{}, portals: map[string]string{}}
+	c := &conn{proxy: p, client: client, server: server, statements: map[string]string{}, portals: map[string]portal{}}
 	c.status.Store('I')
 	c.backend = pgproto3.NewBackend(client, client)
 	c.frontend = pgproto3.NewFrontend(server, server)
@@ -127,12 +149,13 @@ func (c *conn) toServer() error {
 			c.statements[m.Name] = m.Query
 			flush = false
 		case *pgproto3.Bind:
-			c.portals[m.DestinationPortal] = c.statements[m.PreparedStatement]
+			sql := c.statements[m.PreparedStatement]
+			c.portals[m.DestinationPortal] = portal{sql, saying(sql, m.Parameters)}
 			flush = false
 		case *pgproto3.Execute:
-			sql := c.portals[m.Portal]
-			c.said = append(c.said, sql)
-			c.wrote = c.wrote || Writes(sql)
+			run := c.portals[m.Portal]
+			c.said = append(c.said, run.said)
+			c.wrote = c.wrote || Writes(run.sql)
 			flush = false
 		case *pgproto3.Describe, *pgproto3.Close:
 			flush = false

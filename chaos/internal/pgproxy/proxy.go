@@ -103,7 +103,8 @@ func (p *Proxy) CutNext(where Cut, n int) {
 }
 
 // CutNextThen cuts the next commit there of a transaction that has a statement
-// like of (nil: of any), and calls then once it is decided: just before the
+// like of (nil: of any), behind which its short arguments stand, each after a zero
+// byte, and calls then once it is decided: just before the
 // connection is closed, so that whoever committed can be killed before it knows.
 func (p *Proxy) CutNextThen(where Cut, of *regexp.Regexp, then func()) {
 	p.mu.Lock()

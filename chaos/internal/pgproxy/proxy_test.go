@@ -240,6 +240,21 @@ func TestACutChoosesItsTransaction(t *testing.T) {
 	}
 }
 
+func TestACutKnowsArguments(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	there := make(chan bool, 2)
+	r.proxy.CutNextThen(pgproxy.Before, regexp.MustCompile(`^INSERT .*\x00hold$`), func() { there <- r.has("hold") })
+	for _, id := range []string{"holds", "unhold", strings.Repeat("long ", 20) + "\x01hold"} {
+		for _, name := range []string{"transaction", "single statement", "batch"} {
+			require.NoError(t, ways[name](t.Context(), connect(t, r.url), id+name+id), name)
+		}
+	}
+	require.Empty(t, there)
+	require.Error(t, ways["batch"](t.Context(), connect(t, r.url), "hold"))
+	require.False(t, <-there)
+}
+
 // A commit that the server refuses is no commit: the cut is still to come.
 func TestARefusedCommitIsNotTheOne(t *testing.T) {
 	t.Parallel()
