@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
-	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -14,24 +13,32 @@ import (
 )
 
 const (
-	// peakWorkers people take turns in claiming; peakKeys are the programs that
-	// wait as they are told, rudeKeys those that do not.
-	peakWorkers = 90
-	peakKeys    = 40
-	rudeKeys    = 20
+	// peakWorkers people take turns in claiming, peakReviewers in reviewing; peakKeys
+	// are the programs that wait as they are told, rudeKeys those that do not.
+	peakWorkers   = 90
+	peakReviewers = 30
+	peakKeys      = 40
+	rudeKeys      = 20
 	// peakQueue tasks are made beforehand.
 	peakQueue = 10_000
+	// lookedAt is the node that people work on, decidedIn the one in which it is
+	// reviewed.
+	lookedAt, decidedIn = "look", "decide"
 )
 
 // crowd is everybody who works at the peak, each with a key or a session.
 type crowd struct {
 	run  *Run
 	http *http.Client // for programs
-	// people are free to begin something.
-	people     chan *http.Client
-	keys, rude []string
-	pipeline   int64
-	tasks      []int64
+	// people and reviewers are free to begin something.
+	people, reviewers chan *http.Client
+	admin             *http.Client
+	keys, rude        []string
+	// naive is the key of the program that always asks too often, foreign one of
+	// another organization.
+	naive, foreign string
+	pipeline       int64
+	tasks          []int64
 }
 
 // crowdDocument is the tenant for `taskloom apply`. Runs of its tasks wait for a
@@ -39,12 +46,15 @@ type crowd struct {
 func crowdDocument() []byte {
 	var users, members, keys []object
 	users = append(users, object{"email": "admin@qpeak.test", "name": "Admin qpeak", "password": password, "role": "org_admin"})
-	for i := range peakWorkers {
-		email := fmt.Sprintf("c%d@qpeak.test", i)
+	for i := range peakWorkers + peakReviewers {
+		email, role := fmt.Sprintf("p%d@qpeak.test", i), roleContributor
+		if i >= peakWorkers {
+			role = roleReviewer
+		}
 		users = append(users, object{"email": email, "name": email, "password": password, "role": "member"})
-		members = append(members, object{"email": email, "role": "contributor"})
+		members = append(members, object{"email": email, "role": role})
 	}
-	for i := range peakKeys + rudeKeys {
+	for i := range peakKeys + rudeKeys + 1 {
 		keys = append(keys, object{"name": fmt.Sprintf("key %d", i), "created_by": "admin@qpeak.test", "expires": "never"})
 	}
 	raw, _ := json.Marshal(object{"organizations": []object{{ // strings and numbers only
@@ -53,13 +63,14 @@ func crowdDocument() []byte {
 			"name": "qpeak", "runs": "on_first_claim",
 			"nodes": []object{
 				{"key": "start", "kind": "start"},
-				{"key": "look", "kind": "subtask", "title": "Look", "fields": []object{
+				{"key": lookedAt, "kind": "subtask", "title": "Look", "fields": []object{
 					{"name": "question", "title": "Question", "type": "long_text", "input": "seeded", "required": true},
 					{"name": "answer", "title": "Answer", "type": "long_text", "input": "contributor", "required": true},
 				}},
+				{"key": decidedIn, "kind": "review", "title": "Decide", "reviews": []object{{"node": lookedAt, "fields": []string{"answer"}}}},
 				{"key": "end", "kind": "end"},
 			},
-			"edges": []object{{"from": "start", "to": "look"}, {"from": "look", "to": "end"}},
+			"edges": []object{{"from": "start", "to": lookedAt}, {"from": lookedAt, "to": decidedIn}, {"from": decidedIn, "to": "end"}},
 		}}}}},
 	}}})
 	return raw
@@ -73,7 +84,8 @@ func (r *Run) newCrowd(ctx context.Context) *crowd {
 	r.t.Cleanup(transport.CloseIdleConnections)
 	c := &crowd{
 		run: r, http: &http.Client{Transport: transport, Timeout: time.Minute}, pipeline: a.Pipeline("qpeak"),
-		people: make(chan *http.Client, peakWorkers),
+		people: make(chan *http.Client, peakWorkers), reviewers: make(chan *http.Client, peakReviewers),
+		naive: a.Key(fmt.Sprintf("key %d", peakKeys+rudeKeys)), foreign: r.World.Orgs[0].Key,
 	}
 	for i := range peakKeys + rudeKeys {
 		key := a.Key(fmt.Sprintf("key %d", i))
@@ -94,23 +106,36 @@ func (r *Run) newCrowd(ctx context.Context) *crowd {
 	}
 	var g errgroup.Group
 	g.SetLimit(4) // hashing a password takes a whole processor
-	for i := range peakWorkers {
+	for i := range peakWorkers + peakReviewers {
+		free := c.people
+		if i >= peakWorkers {
+			free = c.reviewers
+		}
 		g.Go(func() error {
-			jar, err := cookiejar.New(nil)
-			if err != nil {
-				return err
-			}
-			p := &http.Client{Transport: transport, Timeout: 4 * callTimeout, Jar: jar}
-			a, err := ask(ctx, p, http.MethodPost, r.URL+"/api/console/login", "", fmt.Sprintf(`{"email":"c%d@qpeak.test","password":%q}`, i, password))
-			if err == nil && a.status >= http.StatusBadRequest {
-				err = fmt.Errorf("log in: %d %.200s", a.status, a.body)
-			}
-			c.people <- p
+			p, err := c.login(ctx, transport, fmt.Sprintf("p%d@qpeak.test", i))
+			free <- p
 			return err
 		})
 	}
 	require.NoError(r.t, g.Wait())
+	var err error
+	c.admin, err = c.login(ctx, transport, "admin@qpeak.test")
+	require.NoError(r.t, err)
 	return c
+}
+
+// login makes a session of somebody.
+func (c *crowd) login(ctx context.Context, through http.RoundTripper, email string) (*http.Client, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &http.Client{Transport: through, Timeout: 4 * callTimeout, Jar: jar}
+	a, err := ask(ctx, p, http.MethodPost, c.run.URL+"/api/console/login", "", fmt.Sprintf(`{"email":%q,"password":%q}`, email, password))
+	if err == nil && a.status >= http.StatusBadRequest {
+		err = fmt.Errorf("log in: %d %.200s", a.status, a.body)
+	}
+	return p, err
 }
 
 func (c *crowd) path(rest string) string {
@@ -118,89 +143,3 @@ func (c *crowd) path(rest string) string {
 }
 
 func (c *crowd) base(n int) string { return c.run.bases[n%len(c.run.bases)] }
-
-// The calls of the crowd beside those of the objectives.
-const (
-	opStatus = "status"
-	opRude   = "list, ignoring Retry-After"
-	opQueues = "queues"
-	opBig    = "create 32 MB"
-)
-
-// arrival is a kind of call that comes so often a second, whatever becomes of
-// the earlier ones.
-type arrival struct {
-	kind string
-	rate float64
-	do   func(ctx context.Context, n int, into *tallies)
-}
-
-// peak is the busiest hour of docs/load.md. A claim is followed by what is done
-// under it.
-func (c *crowd) peak() []arrival {
-	program := func(kind string, keys []string, path func(n int) string) func(context.Context, int, *tallies) {
-		return func(ctx context.Context, n int, into *tallies) {
-			a, err := ask(ctx, c.http, http.MethodGet, c.base(n)+c.path(path(n)), keys[n%len(keys)], "")
-			into.note(kind, a, err)
-		}
-	}
-	return []arrival{
-		{opStatus, 150, program(opStatus, c.keys, func(n int) string { return fmt.Sprintf("/tasks/%d", c.tasks[n*7919%len(c.tasks)]) })},
-		{opPoll, 4, program(opPoll, c.keys, func(int) string { return "/tasks?limit=200" })},
-		{opQueues, 50, c.queues},
-		{opClaim, 6, c.work},
-	}
-}
-
-// ignores is a program that asks again as soon as it was answered, whatever it
-// was told, until ctx ends.
-func (c *crowd) ignores(ctx context.Context, n int, into *tallies) {
-	for ctx.Err() == nil {
-		a, err := ask(ctx, c.http, http.MethodGet, c.base(n)+c.path("/tasks?limit=200"), c.rude[n], "")
-		if ctx.Err() == nil {
-			into.note(opRude, a, err)
-		}
-	}
-}
-
-// queues is somebody who looks whether there is work.
-func (c *crowd) queues(ctx context.Context, n int, into *tallies) {
-	select {
-	case p := <-c.people:
-		c.people <- p // looking keeps nobody from working
-		a, err := ask(ctx, p, http.MethodGet, c.base(n)+"/api/console/queues", "", "")
-		into.note(opQueues, a, err)
-	default: // everybody is at work
-	}
-}
-
-// work is somebody who claims, saves four drafts, extends their lease and hands
-// in, without a pause.
-func (c *crowd) work(ctx context.Context, n int, into *tallies) {
-	var p *http.Client
-	select {
-	case p = <-c.people:
-		defer func() { c.people <- p }()
-	default:
-		into.mu.Lock()
-		into.idle++
-		into.mu.Unlock()
-		return
-	}
-	a, err := ask(ctx, p, http.MethodPost, fmt.Sprintf("%s/api/console/pipelines/%d/claim", c.base(n), c.pipeline), "", `{"role":"contributor"}`)
-	into.note(opClaim, a, err)
-	var k claim
-	if err != nil || a.status != http.StatusOK || json.Unmarshal(a.body, &k) != nil {
-		return
-	}
-	then := func(kind, method, verb, body string) {
-		a, err := ask(ctx, p, method, c.base(n)+claimPath(k.ID, verb), "", body)
-		into.note(kind, a, err)
-	}
-	answer := strings.Repeat("qpeak answer ", 400)
-	for i := range 4 {
-		then(opDraft, http.MethodPut, "/draft", fmt.Sprintf(`{"values":{"answer":%q},"revision":%d}`, answer, i))
-	}
-	then(opExtend, http.MethodPost, "/extend", "")
-	then(opSubmit, http.MethodPost, "/submit", fmt.Sprintf(`{"values":{"answer":%q}}`, answer))
-}
