@@ -51,9 +51,10 @@ func breakerMoves(log string) (moves []breakerMove, err error) {
 type breakerStory struct {
 	// opened counts how often it left closed during the outage, again after it.
 	opened, again int
-	// failed and closed count the tries after the outage was healed.
-	failed, closed int
-	last           string // where it stood then, "" when it never moved
+	// tries count how often it let a call through to see, once the outage was healed;
+	// failed and closed how tries ended then, one that was under way before among them.
+	tries, failed, closed int
+	last                  string // where it stood then, "" when it never moved
 }
 
 func storyOf(moves []breakerMove, began, healed, until time.Time) (s breakerStory) {
@@ -68,6 +69,8 @@ func storyOf(moves []breakerMove, began, healed, until time.Time) (s breakerStor
 			s.again++
 		case m.From == breakerClosed:
 			s.opened++
+		case m.To == breakerHalf && after:
+			s.tries++
 		case m.From == breakerHalf && m.To == breakerOpen && after:
 			s.failed++
 		case m.From == breakerHalf && m.To == breakerClosed && after:
@@ -79,10 +82,10 @@ func storyOf(moves []breakerMove, began, healed, until time.Time) (s breakerStor
 
 // breakersMove looks at each worker's breaker in each outage and after it. While
 // no call comes through it opens once: the tries that it makes every two seconds
-// fail, and what closes it is one that does not. One that had opened is closed
-// within the deadline. What else it does is told: how often it opens where some
-// calls come through, and how many tries it takes to close it, of which the matrix
-// has one.
+// fail, and what closes it is one that does not: the first one after the outage, or
+// one that was under way when that ended. One that had opened is closed within the
+// deadline. What else it does is told: how often it opens where some calls come
+// through.
 func (a *temporalAway) breakersMove(r *Run) error {
 	opened := make([]int, len(a.outages))
 	for i, p := range r.Workers {
@@ -97,10 +100,13 @@ func (a *temporalAway) breakersMove(r *Run) error {
 			}
 			s := storyOf(moves, o.began, o.healed, until)
 			opened[j] += s.opened
-			r.Logf("%s: the breaker of worker %d opened %d times; after it, %d tries failed, %d closed it, and it opened %d times again",
-				o.name, i, s.opened, s.failed, s.closed, s.again)
+			r.Logf("%s: the breaker of worker %d opened %d times; after it, it tried %d times, %d tries failed, %d closed it, and it opened %d times again",
+				o.name, i, s.opened, s.tries, s.failed, s.closed, s.again)
 			if o.gone && s.opened > 1 {
 				r.Violate("I10: the breaker of worker %d opened %d times during %s: something closed it while no call came through", i, s.opened, o.name)
+			}
+			if o.gone && s.tries > 1 {
+				r.Violate("I10: the breaker of worker %d tried %d times after %s until it stayed closed", i, s.tries, o.name)
 			}
 			if s.last != "" && s.last != breakerClosed {
 				r.Violate("I10: the breaker of worker %d is %s %s after %s was healed", i, s.last, until.Sub(o.healed).Round(time.Second), o.name)
@@ -126,17 +132,20 @@ func TestRow04BreakerIsRead(t *testing.T) {
 		line(12, breakerOpen, breakerHalf) + line(13, breakerHalf, breakerOpen) + line(15, breakerOpen, breakerHalf)
 	moves, err := breakerMoves(log)
 	require.NoError(t, err)
-	require.Equal(t, breakerStory{opened: 1, failed: 1, last: breakerHalf}, storyOf(moves, at(0), at(10), at(40)))
+	require.Equal(t, breakerStory{opened: 1, tries: 2, failed: 1, last: breakerHalf}, storyOf(moves, at(0), at(10), at(40)))
 	moves, err = breakerMoves(log + line(16, breakerHalf, breakerClosed))
 	require.NoError(t, err)
-	require.Equal(t, breakerStory{opened: 1, failed: 1, closed: 1, last: breakerClosed}, storyOf(moves, at(0), at(10), at(40)))
+	require.Equal(t, breakerStory{opened: 1, tries: 2, failed: 1, closed: 1, last: breakerClosed}, storyOf(moves, at(0), at(10), at(40)))
 	moves, err = breakerMoves(log + `{"time":"2026-11-22T06:20:17Z","msg":"` + breakerIsNew + `"}` + "\n")
 	require.NoError(t, err)
 	require.Equal(t, breakerClosed, storyOf(moves, at(0), at(10), at(40)).last)
 	moves, err = breakerMoves(log + line(16, breakerHalf, breakerClosed) + line(20, breakerClosed, breakerOpen))
 	require.NoError(t, err)
-	require.Equal(t, breakerStory{opened: 1, again: 1, failed: 1, closed: 1, last: breakerOpen}, storyOf(moves, at(0), at(10), at(40)))
+	require.Equal(t, breakerStory{opened: 1, again: 1, tries: 2, failed: 1, closed: 1, last: breakerOpen}, storyOf(moves, at(0), at(10), at(40)))
 	require.Equal(t, breakerStory{opened: 2, last: breakerOpen}, storyOf(moves, at(0), at(30), at(40)))
+	// A try that was under way when the outage ended is none after it.
+	require.Equal(t, breakerStory{opened: 1, closed: 1, again: 1, last: breakerOpen}, storyOf(moves, at(0), at(15), at(40)))
+	require.Equal(t, breakerStory{opened: 1, tries: 1, closed: 1, again: 1, last: breakerOpen}, storyOf(moves, at(0), at(14), at(40)))
 	_, err = breakerMoves("broken: " + breakerMoved)
 	require.Error(t, err)
 }
