@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 
+	"github.com/taskloom/taskloom/internal/store"
 	"github.com/taskloom/taskloom/workflows"
 )
 
@@ -20,6 +21,8 @@ const (
 	outboxWarn  = 30 * time.Second
 	outboxFail  = 5 * time.Minute
 	workersSeen = 6 * time.Second // three heartbeats
+	// triedInVain tries of an outbox row make what it meets worth telling.
+	triedInVain = 5
 )
 
 func (d *doctor) database(ctx context.Context) finding {
@@ -180,19 +183,23 @@ func (d *doctor) outbox(ctx context.Context) finding {
 	if err != nil {
 		return finding{verdict: skipped, text: "the database does not tell: " + oneLine(err)}
 	}
-	return outboxFinding(s.Rows, s.Oldest)
+	return outboxFinding(s)
 }
 
-func outboxFinding(rows int64, oldest time.Duration) finding {
-	if rows == 0 {
+func outboxFinding(s store.OutboxStats) finding {
+	if s.Rows == 0 {
 		return finding{verdict: fine, text: "empty"}
 	}
-	text := fmt.Sprintf("%d events wait for Temporal, the oldest for %s", rows, oldest.Round(time.Second))
-	const wayOut = "check that a worker runs and reaches Temporal; a bulk of new tasks, or of claims when a shift begins, drains by itself"
+	text := fmt.Sprintf("%d events wait for Temporal, the oldest for %s", s.Rows, s.Oldest.Round(time.Second))
+	wayOut := "check that a worker runs and reaches Temporal; a bulk of new tasks, or of claims when a shift begins, drains by itself"
+	if s.Tried >= triedInVain {
+		text += fmt.Sprintf("; one was tried %d times: %s", s.Tried, oneLine(errors.New(s.LastError)))
+		wayOut = "mend what Temporal says, or what keeps the workers from it; what it refuses is kept, and tried again every five minutes"
+	}
 	switch {
-	case oldest >= outboxFail:
+	case s.Oldest >= outboxFail:
 		return finding{failure, text, wayOut}
-	case oldest >= outboxWarn:
+	case s.Oldest >= outboxWarn:
 		return finding{warning, text, wayOut}
 	}
 	return finding{verdict: fine, text: text}

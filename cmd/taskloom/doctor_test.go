@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 func TestDoctor(t *testing.T) {
@@ -38,8 +39,13 @@ func TestDoctorJudges(t *testing.T) {
 	} {
 		require.Equal(t, want, clockFinding(ahead).verdict, ahead)
 	}
-	require.Equal(t, fine, outboxFinding(0, 0).verdict)
-	require.Equal(t, fine, outboxFinding(9, 29*time.Second).verdict)
-	require.Equal(t, warning, outboxFinding(9, 30*time.Second).verdict)
-	require.Equal(t, failure, outboxFinding(9, 5*time.Minute).verdict)
+	outbox := func(oldest time.Duration) finding { return outboxFinding(store.OutboxStats{Rows: 9, Oldest: oldest}) }
+	require.Equal(t, fine, outboxFinding(store.OutboxStats{}).verdict)
+	require.Equal(t, fine, outbox(29*time.Second).verdict)
+	require.Equal(t, warning, outbox(30*time.Second).verdict)
+	require.Equal(t, failure, outbox(5*time.Minute).verdict)
+	vain := store.OutboxStats{Rows: 9, Oldest: time.Minute, Tried: 4, LastError: "Temporal does not like it"}
+	require.NotContains(t, outboxFinding(vain).text, "like")
+	vain.Tried = 5
+	require.Contains(t, outboxFinding(vain).text, "one was tried 5 times: Temporal does not like it")
 }
