@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/alerttest"
 )
 
 const dashboardFile = "../grafana/taskloom.json"
@@ -105,7 +107,7 @@ func TestTheDashboardCanBeImported(t *testing.T) {
 			require.NotEmpty(t, target.RefID, p.Title)
 			require.False(t, refs[target.RefID], "two targets %s of %q", target.RefID, p.Title)
 			refs[target.RefID] = true
-			require.NotEmpty(t, metricsIn(target.Expr), "panel %q shows no metric: %s", p.Title, target.Expr)
+			require.NotEmpty(t, alerttest.MetricsIn(target.Expr), "panel %q shows no metric: %s", p.Title, target.Expr)
 		}
 	}
 }
@@ -116,13 +118,13 @@ func TestTheDashboardShowsEveryAlert(t *testing.T) {
 	shown := map[string]bool{}
 	for _, p := range theDashboard(t).Panels {
 		for _, target := range p.Targets {
-			for _, name := range metricsIn(target.Expr) {
+			for _, name := range alerttest.MetricsIn(target.Expr) {
 				shown[baseName(name)] = true
 			}
 		}
 	}
-	for _, r := range rules(t) {
-		for _, name := range metricsIn(r.Expr) {
+	for _, r := range alerttest.Rules(t) {
+		for _, name := range alerttest.MetricsIn(r.Expr) {
 			if recorded.MatchString(name) {
 				continue // made of others, by a rule
 			}

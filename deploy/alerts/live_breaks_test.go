@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/internal/alerttest"
 )
 
 // slow holds a lock that everybody waits for, with more callers than there are
@@ -47,7 +49,7 @@ func (l *live) slow() {
 	for range 6 { // as many as there are connections, and so places
 		call(l.plain, http.MethodGet, l.tasks()+"/"+strconv.FormatInt(task, 10), nil)
 	}
-	during := l.until("the pool is in use", func(s scrape) bool {
+	during := l.until("the pool is in use", func(s alerttest.Scrape) bool {
 		if s[`taskloom_db_connections{job="taskloom",instance="serve",state="acquired"}`] == "12" {
 			return true
 		}
@@ -70,11 +72,11 @@ func (l *live) slow() {
 	after := l.now()
 
 	l.fires("PoolSaturated", before, during)
-	some := scale{"> 50", "> 0"}
+	some := alerttest.Scale{From: "> 50", To: "> 0"}
 	for _, alert := range []string{"ClaimSlow", "SubmitSlow", "DraftSlow", "PollStatusSlow", "PollPageSlow"} {
 		l.fires(alert, before, after, some)
 	}
-	l.fires("CreateSlow", before, after, scale{"> 10", "> 0"})
+	l.fires("CreateSlow", before, after, alerttest.Scale{From: "> 10", To: "> 0"})
 	l.fires("RequestsAreTurnedAway", before, after)
 }
 
@@ -106,9 +108,9 @@ func (l *live) deadRows() {
 		l.exec(`UPDATE tasks SET priority = priority`)
 	}
 	after := l.until("dead rows are counted", over("taskloom_table_dead_rows", `table="tasks"`, 500))
-	l.fires("DeadTuples", before, after, scale{"> 50000", "> 500"})
+	l.fires("DeadTuples", before, after, alerttest.Scale{From: "> 50000", To: "> 500"})
 	after = l.until("the transaction grows old", over("taskloom_db_oldest_transaction_seconds", "", 3))
-	l.fires("OldTransaction", before, after, scale{"> 600", "> 3"})
+	l.fires("OldTransaction", before, after, alerttest.Scale{From: "> 600", To: "> 3"})
 	require.NoError(l.t, tx.Rollback(ctx))
 }
 
@@ -131,7 +133,7 @@ func (l *live) guessedKeys() {
 		l.send(&http.Client{}, http.MethodGet, l.tasks(), nil, nil)
 	}
 	after := l.until("refusals are counted", over("taskloom_rate_limited_total", `bucket="failed_auth"`, 2))
-	l.fires("KeysAreGuessed", before, after, scale{"> 100", "> 2"})
+	l.fires("KeysAreGuessed", before, after, alerttest.Scale{From: "> 100", To: "> 2"})
 }
 
 // withoutRedis starts one more serve, whose Redis is nowhere.
@@ -141,7 +143,7 @@ func (l *live) withoutRedis() {
 	metrics := freeAddr(l.t)
 	p := l.Run("serve-without-redis", []string{"serve"}, "ADDR="+freeAddr(l.t), "METRICS_ADDR="+metrics, "REDIS_URL=redis://127.0.0.1:1/0")
 	l.extra["serve-without-redis"] = metrics
-	after := l.until("it tells", func(s scrape) bool {
+	after := l.until("it tells", func(s alerttest.Scrape) bool {
 		return s[`taskloom_rate_limit_store_up{job="taskloom",instance="serve-without-redis"}`] == "0"
 	})
 	p.Stop()

@@ -7,13 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/internal/alerttest"
 )
 
 // withoutTemporal stops Temporal while people work on.
 func (l *live) withoutTemporal() {
 	l.t.Helper()
-	before := l.until("all is told", func(s scrape) bool {
-		rows, ok := s.value("taskloom_outbox_rows", "")
+	before := l.until("all is told", func(s alerttest.Scrape) bool {
+		rows, ok := s.Value("taskloom_outbox_rows", "")
 		return ok && rows == 0
 	})
 	l.Signal("temporal", syscall.SIGSTOP)
@@ -31,8 +33,8 @@ func (l *live) withoutTemporal() {
 		values := map[string]any{"values": map[string]any{"answer": "2", "confident": true}}
 		require.Equal(l.t, http.StatusOK, l.send(l.person, http.MethodPost, path+"/submit", values, nil))
 	}
-	after := l.until("the outbox waits", func(s scrape) bool {
-		ready, ok := s.value("taskloom_workers_ready", `queue="tasks"`)
+	after := l.until("the outbox waits", func(s alerttest.Scrape) bool {
+		ready, ok := s.Value("taskloom_workers_ready", `queue="tasks"`)
 		return ok && ready == 0 && over("taskloom_dispatch_breaker_state", "", 0)(s) &&
 			over("taskloom_outbox_urgent_oldest_seconds", "", 3)(s) && over("taskloom_tasks_lag_oldest_seconds", "", 3)(s) &&
 			over("taskloom_dispatch_breaker_trips_total", "", 0)(s)
@@ -40,17 +42,17 @@ func (l *live) withoutTemporal() {
 	thaw()
 	l.fires("TemporalUnreachable", before, after)
 	l.fires("DispatchBreakerOpen", before, after)
-	l.fires("DispatchBreakerFlaps", before, after, scale{"> 3", "> 0"})
-	l.fires("OutboxOldest", before, after, scale{"> 60", "> 3"})
-	l.fires("OutboxStartsWait", before, after, scale{"> 900", "> 3"})
-	l.fires("TasksLag", before, after, scale{"> 300", "> 3"})
-	l.fires("TaskFarBehind", before, after, scale{"> 20", "> 0"})
+	l.fires("DispatchBreakerFlaps", before, after, alerttest.Scale{From: "> 3", To: "> 0"})
+	l.fires("OutboxOldest", before, after, alerttest.Scale{From: "> 60", To: "> 3"})
+	l.fires("OutboxStartsWait", before, after, alerttest.Scale{From: "> 900", To: "> 3"})
+	l.fires("TasksLag", before, after, alerttest.Scale{From: "> 300", To: "> 3"})
+	l.fires("TaskFarBehind", before, after, alerttest.Scale{From: "> 20", To: "> 0"})
 
-	after = l.until("all is told again", func(s scrape) bool {
-		rows, ok := s.value("taskloom_outbox_rows", "")
+	after = l.until("all is told again", func(s alerttest.Scrape) bool {
+		rows, ok := s.Value("taskloom_outbox_rows", "")
 		return ok && rows == 0 && over("taskloom_workers_ready", `queue="tasks"`, 0)(s)
 	})
-	l.fires("DeliveriesSlow", before, after, scale{"> 50", "> 0"})
+	l.fires("DeliveriesSlow", before, after, alerttest.Scale{From: "> 50", To: "> 0"})
 }
 
 // withoutPostgres ends its connections and lets nobody in again.
@@ -71,7 +73,7 @@ func (l *live) withoutPostgres() {
 		})
 	}
 	require.NoError(l.t, callers.Wait())
-	after := l.until("serve says so", func(s scrape) bool {
+	after := l.until("serve says so", func(s alerttest.Scrape) bool {
 		return s[`taskloom_database_up{job="taskloom",instance="serve"}`] == "0"
 	})
 	l.Signal("postgres", syscall.SIGCONT)
@@ -87,8 +89,8 @@ func (l *live) withoutProcesses() {
 	l.t.Helper()
 	before := l.until("all is well", over("taskloom_workers_heard", `queue="tasks"`, 0))
 	l.Worker.Halt()
-	after := l.until("the worker is missed", func(s scrape) bool {
-		heard, ok := s.value("taskloom_workers_heard", `queue="tasks"`)
+	after := l.until("the worker is missed", func(s alerttest.Scrape) bool {
+		heard, ok := s.Value("taskloom_workers_heard", `queue="tasks"`)
 		return ok && heard == 0
 	})
 	l.fires("NoWorkerAlive", before, after)

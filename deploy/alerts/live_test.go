@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/alerttest"
 	"github.com/taskloom/taskloom/internal/stacktest"
 )
 
@@ -95,26 +96,26 @@ func TestTheAlertsFireOnTheRealProduct(t *testing.T) {
 }
 
 // fires checks one alert by two scrapes.
-func (l *live) fires(alert string, before, after scrape, scales ...scale) {
+func (l *live) fires(alert string, before, after alerttest.Scrape, scales ...alerttest.Scale) {
 	l.t.Helper()
-	provoked(l.t, alert, before, after, scales...)
+	alerttest.Fires(l.t, alert, before, after, scales...)
 	l.provoked[alert] = true
 }
 
 // now is what the processes tell.
-func (l *live) now() scrape {
+func (l *live) now() alerttest.Scrape {
 	l.t.Helper()
-	s := scrape{}
+	s := alerttest.Scrape{}
 	addrs := map[string]string{"serve": l.Value("METRICS_ADDR"), "worker": l.Value("WORKER_METRICS_ADDR")}
 	maps.Copy(addrs, l.extra)
 	for name, addr := range addrs {
-		maps.Copy(l.types, s.add(l.t, name, addr))
+		maps.Copy(l.types, s.Add(l.t, name, addr))
 	}
 	return s
 }
 
 // until waits until what the processes tell is as wanted, and returns it.
-func (l *live) until(what string, ok func(scrape) bool) (s scrape) {
+func (l *live) until(what string, ok func(alerttest.Scrape) bool) (s alerttest.Scrape) {
 	l.t.Helper()
 	if !assert.Eventually(l.t, func() bool {
 		s = l.now()
@@ -131,9 +132,9 @@ func (l *live) until(what string, ok func(scrape) bool) (s scrape) {
 }
 
 // over is the condition that the largest of the series is above a value.
-func over(name, labels string, bound float64) func(scrape) bool {
-	return func(s scrape) bool {
-		v, ok := s.value(name, labels)
+func over(name, labels string, bound float64) func(alerttest.Scrape) bool {
+	return func(s alerttest.Scrape) bool {
+		v, ok := s.Value(name, labels)
 		return ok && v > bound
 	}
 }
@@ -224,7 +225,7 @@ func (l *live) expiring() {
 	}
 	after := l.until("leases expire", over("taskloom_leases_expired_total", `instance="worker"`, 2))
 	l.exec(`UPDATE task_nodes SET lease_seconds = 1800`)
-	l.fires("LeasesExpire", before, after, scale{"> 20", "> 2"})
+	l.fires("LeasesExpire", before, after, alerttest.Scale{From: "> 20", To: "> 2"})
 }
 
 // metricsExist demands that serve or worker tells every metric that a rule or a
@@ -234,7 +235,7 @@ func (l *live) metricsExist() {
 	l.until("the SDK tells", over("temporal_request_total", "", 0))
 	sdk := sdkMetrics(l.t)
 	read := func(where, expr string) {
-		for _, name := range metricsIn(expr) {
+		for _, name := range alerttest.MetricsIn(expr) {
 			base := name
 			if histogram.MatchString(name) && l.types[baseName(name)] == "histogram" {
 				base = baseName(name)
@@ -252,7 +253,7 @@ func (l *live) metricsExist() {
 			}
 		}
 	}
-	for _, r := range rules(l.t) {
+	for _, r := range alerttest.Rules(l.t) {
 		read(r.Alert+r.Record, r.Expr)
 	}
 	for _, p := range theDashboard(l.t).Panels {
@@ -264,7 +265,7 @@ func (l *live) metricsExist() {
 
 func recordedSeries(t *testing.T) (names []string) {
 	t.Helper()
-	for _, r := range rules(t) {
+	for _, r := range alerttest.Rules(t) {
 		if r.Record != "" {
 			names = append(names, r.Record)
 		}

@@ -4,10 +4,8 @@
 package alerts_test
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/taskloom/taskloom/internal/alerttest"
 	"github.com/taskloom/taskloom/internal/stacktest"
 )
 
@@ -25,34 +24,9 @@ const (
 	runbook   = "https://github.com/taskloom/taskloom/blob/main/docs/alerts.md#"
 )
 
-// rule is an alert, or a recorded series.
-type rule struct {
-	Record      string            `yaml:"record,omitempty"`
-	Alert       string            `yaml:"alert,omitempty"`
-	Expr        string            `yaml:"expr"`
-	For         string            `yaml:"for,omitempty"`
-	Labels      map[string]string `yaml:"labels,omitempty"`
-	Annotations map[string]string `yaml:"annotations,omitempty"`
-}
-
-func rules(t *testing.T) (all []rule) {
+func alerts(t *testing.T) (all []alerttest.Rule) {
 	t.Helper()
-	var doc struct {
-		Groups []struct {
-			Rules []rule `yaml:"rules"`
-		} `yaml:"groups"`
-	}
-	read(t, rulesFile, &doc)
-	for _, g := range doc.Groups {
-		all = append(all, g.Rules...)
-	}
-	require.NotEmpty(t, all)
-	return all
-}
-
-func alerts(t *testing.T) (all []rule) {
-	t.Helper()
-	for _, r := range rules(t) {
+	for _, r := range alerttest.Rules(t) {
 		if r.Alert != "" {
 			all = append(all, r)
 		}
@@ -129,7 +103,7 @@ func TestEveryAlertHasItsTest(t *testing.T) {
 		require.Equal(t, 1, firing, "%s has no test that it fires", a.Alert)
 	}
 	require.Len(t, tests, len(alerts(t)), "a test of an alert that does not exist")
-	out, err := promtool(t, "test", "rules", testsFile)
+	out, err := alerttest.Promtool(t, "test", "rules", testsFile)
 	require.NoError(t, err, out)
 }
 
@@ -150,7 +124,7 @@ func TestTheTestsSeeARuleThatIsWrong(t *testing.T) {
 				require.NotEqual(t, string(raw), bad)
 				require.NoError(t, os.WriteFile(filepath.Join(dir, rulesFile), []byte(bad), 0o600))
 				require.NoError(t, os.WriteFile(filepath.Join(dir, testsFile), tests, 0o600))
-				out, err := promtool(t, "test", "rules", "--run", "^"+a.Alert+"$", filepath.Join(dir, testsFile))
+				out, err := alerttest.Promtool(t, "test", "rules", "--run", "^"+a.Alert+"$", filepath.Join(dir, testsFile))
 				require.Error(t, err, out)
 			})
 		}
@@ -180,34 +154,8 @@ func TestTheTestsSeeWhoIsNotCounted(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, rulesFile), []byte(bad), 0o600))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, testsFile), tests, 0o600))
-			out, err := promtool(t, "test", "rules", filepath.Join(dir, testsFile))
+			out, err := alerttest.Promtool(t, "test", "rules", filepath.Join(dir, testsFile))
 			require.Error(t, err, out)
 		})
 	}
-}
-
-// promtool runs the pinned one, which `make tools` builds.
-func promtool(t *testing.T, args ...string) (output string, err error) {
-	t.Helper()
-	root := stacktest.Root(t)
-	versions, err := os.ReadFile(filepath.Join(root, "tools", "versions.mk"))
-	require.NoError(t, err)
-	pin := regexp.MustCompile(`(?m)^PROMTOOL\s*:=\s*\S+/promtool@(\S+)$`).FindSubmatch(versions)
-	require.NotNil(t, pin, "tools/versions.mk does not pin promtool")
-	path := filepath.Join(root, ".cache", "tools", "promtool-"+string(pin[1]), "promtool")
-	require.FileExists(t, path, "run `make tools` first; `make test` builds it")
-	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), path, args...).CombinedOutput()
-	return string(out), err
-}
-
-// metricName finds the names of metrics in an expression: all of ours and of
-// the Temporal SDK have a prefix, and so have those of Go and of node_exporter that
-// we show.
-var metricName = regexp.MustCompile(`\b(?:taskloom[_:]|temporal_|go_|process_|node_)[a-zA-Z0-9_:]+`)
-
-var quoted = regexp.MustCompile(`"[^"]*"`)
-
-// metricsIn leaves out what is in quotes, such as routes.
-func metricsIn(expr string) []string {
-	return metricName.FindAllString(quoted.ReplaceAllString(expr, `""`), -1)
 }
