@@ -19,6 +19,7 @@ import (
 
 	"github.com/taskloom/taskloom/chaos/internal/faketime"
 	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
+	"github.com/taskloom/taskloom/internal/alerttest"
 	"github.com/taskloom/taskloom/internal/stacktest"
 )
 
@@ -61,7 +62,8 @@ type Run struct {
 
 	t        testing.TB
 	settings Settings
-	bases    []string // URLs of Serves
+	bases    []string          // URLs of Serves
+	metrics  map[string]string // addresses of all processes' metrics, by name
 	began    time.Time
 
 	probes *prober
@@ -122,10 +124,13 @@ func startRun(t testing.TB, s Settings) *Run {
 	r.World.settle(r.Applied)
 	r.prepare()
 	second := freeAddr(t)
+	r.metrics = map[string]string{
+		"serve a": r.Value("METRICS_ADDR"), "serve b": freeAddr(t), "worker a": r.Value("WORKER_METRICS_ADDR"), "worker b": freeAddr(t),
+	}
 	r.Serves = []*stacktest.Process{r.Serve, r.Stack.Run("serve-b", []string{"serve"},
-		append([]string{"ADDR=" + second, "METRICS_ADDR=" + freeAddr(t)}, serve...)...)}
+		append([]string{"ADDR=" + second, "METRICS_ADDR=" + r.metrics["serve b"]}, serve...)...)}
 	r.Workers = []*stacktest.Process{r.Worker, r.Stack.Run("worker-b", []string{"worker"},
-		append([]string{"METRICS_ADDR=" + freeAddr(t)}, worker...)...)}
+		append([]string{"METRICS_ADDR=" + r.metrics["worker b"]}, worker...)...)}
 	r.bases = []string{r.URL, "http://" + second}
 	r.ctx, r.stop = context.WithCancel(t.Context())
 	t.Cleanup(r.stop)
@@ -161,6 +166,16 @@ func (r *Run) processes() map[string]*stacktest.Process {
 		out[fmt.Sprintf("worker %c", 'a'+i)] = r.Workers[i]
 	}
 	return out
+}
+
+// scrape is what all processes tell Prometheus.
+func (r *Run) scrape() alerttest.Scrape {
+	r.t.Helper()
+	s := alerttest.Scrape{}
+	for name, addr := range r.metrics {
+		s.Add(r.t, name, addr)
+	}
+	return s
 }
 
 // proxies are both of them.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
 
+	"github.com/taskloom/taskloom/internal/alerttest"
 	"github.com/taskloom/taskloom/internal/planted"
 	"github.com/taskloom/taskloom/internal/stacktest"
 	"github.com/taskloom/taskloom/workflows"
@@ -25,6 +26,7 @@ func TestRow18APlanThatPanics(t *testing.T) {
 		s.Binary, s.Env = sick, append(s.Env, "TASKLOOM_PLANTED="+string(planted.PlanPanics))
 	}})
 	ctx := t.Context()
+	before := r.scrape()
 	o := r.World.Probe
 	questions := make([]string, 10)
 	for i := range questions {
@@ -45,6 +47,8 @@ func TestRow18APlanThatPanics(t *testing.T) {
 		n, err := r.panics(ctx, poison)
 		return n > 0, err
 	})
+	alerttest.Fires(t, "WorkflowTasksFail", before, r.scrape())
+	r.Logf("the alert WorkflowTasksFail fires")
 	for _, id := range ids {
 		if id == poison {
 			continue

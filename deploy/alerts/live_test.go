@@ -27,11 +27,11 @@ import (
 
 // notProvoked are the alerts that this test does not bring about, and why.
 var notProvoked = map[string]string{
-	"TasksAreRung":      "needs twenty tasks to lag for a minute; worker.TestReconciler counts them",
-	"DeliveriesRefused": "needs a Temporal that refuses, as row 18 of the faults has; worker.TestARefusedDeliveryIsKeptAndSlowsDown counts them",
-	"WorkflowTasksFail": "needs workflow code that fails; the metric is the SDK's",
+	"WorkflowTasksFail": "row 18 of the faults brings it about, with workflow code that panics",
 	"DiskFills":         "needs a machine with a full disk; the metrics are node_exporter's",
 	"DiskNearlyFull":    "needs a machine with a full disk; the metrics are node_exporter's",
+	"TasksAreRung":      "row 18 of the faults brings it about, with steps that Postgres refuses",
+	"DeliveriesRefused": "row 18 of the faults brings it about, with a Temporal that refuses",
 }
 
 // patience bounds every wait for a figure to move.
