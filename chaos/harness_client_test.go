@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/taskloom/taskloom/chaos/internal/retryproxy"
 )
 
 const (
@@ -110,7 +113,7 @@ func (c *client) attempts(ctx context.Context, q request, once bool) (Op, error)
 		q.Content = body
 	}
 	q.Intent, q.Who, q.Org = c.run.History.intent(), c.who, c.org.Mark
-	if at := c.rand.IntN(len(c.run.bases)); c.chance(10) && time.Since(c.silent[at]) > shunned {
+	if at := c.rand.IntN(len(c.run.front)); c.chance(10) && time.Since(c.silent[at]) > shunned {
 		c.at = at
 	}
 	for {
@@ -127,7 +130,7 @@ func (c *client) attempts(ctx context.Context, q request, once bool) (Op, error)
 			return op, errRefused
 		}
 		if op.Status == 0 && op.Outcome == Unknown {
-			c.silent[c.at%len(c.run.bases)] = time.Now()
+			c.silent[c.at%len(c.run.front)] = time.Now()
 		}
 		c.at++
 		if once && op.Outcome == Unknown {
@@ -150,7 +153,7 @@ func (c *client) expected(q request, op Op) {
 // send sends it once.
 func (c *client) send(ctx context.Context, q request, body []byte) Op {
 	op := q.Op
-	base := c.run.bases[c.at%len(c.run.bases)]
+	base := c.run.front[c.at%len(c.run.front)]
 	op.Server, op.Outcome = base, Unknown
 	op.Call = time.Now().UnixNano()
 	status, header, answer, err := c.exchange(ctx, base, q, body)
@@ -160,6 +163,7 @@ func (c *client) send(ctx context.Context, q request, body []byte) Op {
 		op.Error = err.Error()
 		return op
 	}
+	op.Server = cmp.Or(header.Get(retryproxy.ServedBy), base)
 	c.holds(q, status, header, answer)
 	switch {
 	case status >= http.StatusInternalServerError:

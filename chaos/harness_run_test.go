@@ -63,6 +63,7 @@ type Run struct {
 	t        testing.TB
 	settings Settings
 	bases    []string          // URLs of Serves
+	front    []string          // where clients call: bases, unless a row puts a proxy before them
 	metrics  map[string]string // addresses of all processes' metrics, by name
 	began    time.Time
 
@@ -132,6 +133,7 @@ func startRun(t testing.TB, s Settings) *Run {
 	r.Workers = []*stacktest.Process{r.Worker, r.Stack.Run("worker-b", []string{"worker"},
 		append([]string{"METRICS_ADDR=" + r.metrics["worker b"]}, worker...)...)}
 	r.bases = []string{r.URL, "http://" + second}
+	r.front = r.bases
 	r.ctx, r.stop = context.WithCancel(t.Context())
 	t.Cleanup(r.stop)
 	r.load, r.ctx = errgroup.WithContext(r.ctx)

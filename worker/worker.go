@@ -121,6 +121,7 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 	}
 	stopFeeding()
 	_ = feeders.Wait() // they end without an error
+	d.Logger.Info("The dispatcher has stopped.", "worker_id", d.WorkerID)
 	serving.Store(false)
 	stop()
 	d.Logger.Info("The worker has stopped.", "worker_id", d.WorkerID)

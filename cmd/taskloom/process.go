@@ -118,6 +118,7 @@ func (p *process) close() {
 	defer cancel()
 	p.temporal.Close()
 	p.store.Close()
+	p.log.Info("Connections are closed.")
 	if err := p.flushes.run(ctx); err != nil {
 		p.log.Warn("Telemetry is lost.", "error", err)
 	}

@@ -89,10 +89,9 @@ func (p *process) drain(server *http.Server, timeout time.Duration) error {
 	p.log.Info("Shutting down.")
 	p.ready.drain()
 	<-time.After(p.config.DrainDelay)
-	return errors.Join(
-		p.shutdown(server, timeout),
-		p.shutdown(p.metrics, metricsTimeout),
-	)
+	err := p.shutdown(server, timeout)
+	p.log.Info("Requests have ended.")
+	return errors.Join(err, p.shutdown(p.metrics, metricsTimeout))
 }
 
 // shutdown lets a server's requests finish, and cuts off those that do not.

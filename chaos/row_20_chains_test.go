@@ -3,7 +3,6 @@ package chaos
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -36,8 +35,8 @@ func (c chains) count(op Op, counts bool) int {
 	return len(c[wish])
 }
 
-// TestRow19TriesOfAClaimAreOneCall shows what the row counts as the same call.
-func TestRow19TriesOfAClaimAreOneCall(t *testing.T) {
+// TestRow20TriesOfAClaimAreOneCall shows what the row counts as the same call.
+func TestRow20TriesOfAClaimAreOneCall(t *testing.T) {
 	t.Parallel()
 	c := chains{}
 	failed := func(intent int64, who, kind, server string) int {
@@ -53,31 +52,4 @@ func TestRow19TriesOfAClaimAreOneCall(t *testing.T) {
 	require.Equal(t, 1, failed(8, "a", opSubmit, "y"))
 	require.Equal(t, 2, failed(7, "a", opSubmit, "y"))
 	require.Zero(t, c.count(Op{Intent: 7, Who: "a", Kind: opSubmit, Server: "x", Outcome: Unknown}, false))
-}
-
-// TestRow19MeetsARestart tells calls that met one from others.
-func TestRow19MeetsARestart(t *testing.T) {
-	t.Parallel()
-	at := func(second int64) time.Time { return time.Unix(second, 0) }
-	d := &deploys{restarts: []restart{{"serve 0", at(10), at(12)}}}
-	for want, times := range map[bool][][2]int64{
-		true:  {{9, 10}, {9, 13}, {11, 11}, {12, 20}},
-		false: {{8, 9}, {13, 14}},
-	} {
-		for _, w := range times {
-			require.Equal(t, want, d.during(Op{Call: at(w[0]).UnixNano(), Return: at(w[1]).UnixNano()}), w)
-		}
-	}
-}
-
-// TestRow19EndsInOrder reads ends of logs.
-func TestRow19EndsInOrder(t *testing.T) {
-	t.Parallel()
-	const down, stopped, worker = `{"msg":"Shutting down."}` + "\n", `{"msg":"Stopped."}` + "\n", `{"msg":"The worker has stopped."}` + "\n"
-	require.Empty(t, endedInOrder(ofServe, down+stopped))
-	require.Empty(t, endedInOrder(ofWorker, worker+stopped))
-	for _, bad := range []string{"", down, stopped, stopped + down, down + `{"msg":"` + cutOffSaid + `"}` + "\n" + stopped} {
-		require.NotEmpty(t, endedInOrder(ofServe, bad), bad)
-	}
-	require.NotEmpty(t, endedInOrder(ofWorker, stopped+worker))
 }
