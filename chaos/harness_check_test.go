@@ -30,10 +30,17 @@ const (
 	checkEach   = 50
 )
 
-// Finish ends the load and checks everything: nothing breaks any more, what is
-// left is worked through, everybody goes home, all comes to rest, and what
-// clients saw is compared with what is there.
+// Finish ends the load and checks everything: what clients saw is compared with
+// what is there.
 func (r *Run) Finish(ctx context.Context) {
+	r.t.Helper()
+	r.rest(ctx)
+	r.check(ctx)
+}
+
+// rest ends the load: nothing breaks any more, what is left is worked through,
+// everybody goes home, and all comes to rest.
+func (r *Run) rest(ctx context.Context) {
 	r.t.Helper()
 	r.Load.CutShare = 0
 	r.calm.Store(true)
@@ -47,7 +54,6 @@ func (r *Run) Finish(ctx context.Context) {
 	r.finish(ctx)
 	r.goHome()
 	r.drain(ctx)
-	r.check(ctx)
 }
 
 // goHome ends the load, whatever is left of it.

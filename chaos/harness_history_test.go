@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -102,6 +103,20 @@ func (h *History) add(op Op) {
 	if op.Outcome == OK && op.changed() {
 		h.acked[op.Return/tick]++
 	}
+}
+
+// forget leaves out the calls of a time whose effects a restore took away. Whoever
+// calls it knows that none was under way at either end of it.
+func (h *History) forget(from, to time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ops = slices.DeleteFunc(h.ops, func(op Op) bool {
+		gone := op.Call >= from.UnixNano() && op.Return <= to.UnixNano()
+		if gone {
+			h.counts[op.Outcome]--
+		}
+		return gone
+	})
 }
 
 // Ops returns a copy of all that was seen.

@@ -58,6 +58,16 @@ func (o *Organization) own(ids ...int64) {
 	}
 }
 
+// lose notes that tasks are not there any more: their numbers may be given to others.
+func (o *Organization) lose(ids ...int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, id := range ids {
+		delete(o.tasks, id)
+	}
+	o.order = slices.DeleteFunc(o.order, func(id int64) bool { return !o.tasks[id] })
+}
+
 func (o *Organization) owns(id int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

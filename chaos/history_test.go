@@ -29,6 +29,29 @@ func TestTheTrafficFloorCountsWhatChangedSomething(t *testing.T) {
 	require.Equal(t, int64(30), h.Count(Unknown))
 }
 
+// What a restore took away is no part of the history, and neither are its tasks of the
+// world: their numbers come again.
+func TestWhatARestoreTookAwayIsForgotten(t *testing.T) {
+	t.Parallel()
+	h, at := newHistory(), func(second int64) time.Time { return time.Unix(second, 0) }
+	for _, calls := range [][2]int64{{8, 9}, {9, 11}, {11, 12}, {12, 21}, {21, 22}} {
+		h.add(Op{Kind: opCreate, Outcome: OK, Call: at(calls[0]).UnixNano(), Return: at(calls[1]).UnixNano()})
+	}
+	h.forget(at(10), at(20))
+	require.Len(t, h.Ops(), 4)
+	require.Equal(t, int64(4), h.Count(OK))
+	for _, op := range h.Ops() {
+		require.NotEqual(t, at(11).UnixNano(), op.Call)
+	}
+	o := newOrganization("q", 1, 1)
+	o.own(1, 2, 3)
+	o.lose(2, 3)
+	o.own(3)
+	require.Equal(t, []int64{1, 3}, o.order)
+	require.False(t, o.owns(2))
+	require.True(t, o.owns(3))
+}
+
 func TestWhatIsSlowerThanBeforeIsSeen(t *testing.T) {
 	t.Parallel()
 	many := func(n int, took time.Duration) []time.Duration { return slices.Repeat([]time.Duration{took}, n) }
