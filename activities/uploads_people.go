@@ -8,7 +8,8 @@ import (
 )
 
 // sweepPeoples deletes what is left of files that people uploaded: the object
-// that the browser put, and files that are in no submission. What cannot be
+// that the browser put, copies that did not become the file, and files that are in
+// no submission. What cannot be
 // deleted now does not keep the others.
 func (a *Uploads) sweepPeoples(ctx context.Context, out *SweepResult) error {
 	for {
@@ -36,5 +37,27 @@ func (a *Uploads) sweepPeoplesFile(ctx context.Context, f store.TaskFileLeft) er
 			return err
 		}
 	}
+	if err := a.dropCopies(ctx, f); err != nil {
+		return err
+	}
 	return a.Store.SweptTaskFile(ctx, f)
+}
+
+// dropCopies deletes what a completion copied and did not live to note.
+func (a *Uploads) dropCopies(ctx context.Context, f store.TaskFileLeft) error {
+	for after := ""; ; {
+		keys, err := a.Objects.List(ctx, f.Copies, after)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		for _, key := range keys {
+			if key == f.Kept {
+				continue
+			}
+			if err := a.Objects.Delete(ctx, key); err != nil {
+				return err
+			}
+		}
+		after = keys[len(keys)-1]
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/activities"
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 // What a browser put goes a day later, a file a month later: unless it was
@@ -29,6 +30,12 @@ func TestTheSweepDeletesFilesOfPeopleThatNobodyNeeds(t *testing.T) {
 				CASE WHEN $7 THEN '' END, CASE WHEN $7 THEN now() - $9::interval END, $10, now() - $9::interval)`,
 			uuid.New(), h.OrgID, taskID, user, "put/"+name, name, completed, object, age, submitted)
 	}
+	// Each had a completion that died before it noted what it had copied.
+	copied := func(name, end string) string {
+		var id uuid.UUID
+		require.NoError(t, h.Store.Pool().QueryRow(t.Context(), `SELECT id FROM task_files WHERE name = $1`, name).Scan(&id))
+		return store.TaskFileCopy(h.OrgID, 1, id, end)
+	}
 	add("under way", "2 hours", false, false, 1)
 	add("given up", "2 days", false, false, 1)
 	add("submitted", "2 days", true, true, 1)
@@ -37,6 +44,17 @@ func TestTheSweepDeletesFilesOfPeopleThatNobodyNeeds(t *testing.T) {
 	add("not yet forgotten", "20 days", true, false, 1)
 	add("in a draft", "40 days", true, false, 2)
 	h.exec(`INSERT INTO drafts (task_id, node_key, user_id, org_id, values, revision) VALUES (2, 'label', $1, $2, '{}', 1)`, user, h.OrgID)
+
+	for _, name := range []string{"under way", "given up", "submitted"} {
+		for _, end := range []string{"A", "B", "C"} {
+			h.held[copied(name, end)] = []byte("x")
+		}
+	}
+	h.exec(`UPDATE task_files SET object_key = $1 WHERE name = 'submitted'`, copied("submitted", "B"))
+	want := []string{
+		"final/in a draft", "final/not yet forgotten", "final/submitted", "final/submitted long ago", "put/under way",
+		copied("under way", "A"), copied("under way", "B"), copied("under way", "C"), copied("submitted", "B"),
+	}
 
 	sweep := func() (out activities.SweepResult, err error) {
 		v, err := h.env().ExecuteActivity(h.uploads.SweepUploads)
@@ -52,8 +70,7 @@ func TestTheSweepDeletesFilesOfPeopleThatNobodyNeeds(t *testing.T) {
 	for range 2 { // again changes nothing
 		_, err = sweep()
 		require.NoError(t, err)
-		require.Equal(t, []string{"final/in a draft", "final/not yet forgotten", "final/submitted", "final/submitted long ago", "put/under way"},
-			slices.Sorted(maps.Keys(h.held)))
+		require.ElementsMatch(t, want, slices.Collect(maps.Keys(h.held)))
 		require.Equal(t, 5, h.count(`SELECT count(*) FROM task_files`))
 		require.Equal(t, 4, h.count(`SELECT count(*) FROM task_files WHERE completed_at IS NOT NULL`))
 	}

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 // What is under way when somebody leaves is done to its end: the row would name a copy
@@ -59,4 +62,22 @@ func TestACompletionOutlivesItsCaller(t *testing.T) {
 	there, err := objects(t).List(ctx, fmt.Sprintf("org/%d/files/task/%v/%s", b.OrgID, claim["task_id"], created["file_id"]), "")
 	require.NoError(t, err)
 	require.Len(t, there, 1)
+}
+
+// An upload that began more than a day ago is not completed, for the sweep deletes
+// whatever is copied of it; and it leaves no copy.
+func TestAnUploadOfYesterdayIsGivenUp(t *testing.T) {
+	t.Parallel()
+	b := withUploads(t)
+	b.created(t, 1)
+	maker := b.login(t, "contributor1")
+	claim := maker.claim(t, "contributor")
+	created := maker.begin(t, claim, "scan", "a.png", "image/png", len(pngBytes))
+	require.Equal(t, http.StatusOK, browserPut(t, created, pngBytes))
+	b.exec(t, `UPDATE task_files SET created_at = now() - interval '24 hours 1 minute' WHERE id = $1`, created["file_id"])
+	a := maker.refused(t, 422, "validation_error", http.MethodPost, onClaim(claim, "/files/"+created["file_id"].(string)+"/complete"), nil)
+	require.Contains(t, a.message(), "began more than a day ago, so it is given up: upload it again")
+	there, err := objects(t).List(t.Context(), store.TaskFileCopy(b.OrgID, int64(claim["task_id"].(float64)), uuid.MustParse(created["file_id"].(string)), ""), "")
+	require.NoError(t, err)
+	require.Empty(t, there)
 }

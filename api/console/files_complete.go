@@ -30,6 +30,9 @@ const completionsAtOnce = 4
 var errNotPut = fault.New(fault.Conflict,
 	"the file's bytes have not arrived in the object store; put them to the upload_url, then complete it")
 
+// errUploadOver is for a completion that comes too late: the sweep deletes what was put.
+var errUploadOver = fault.New(fault.Validation, "the upload of this file began more than a day ago, so it is given up: upload it again")
+
 func (a *api) completeFile(ctx context.Context, in *onFileInput) (*completedFileOutput, error) {
 	claim, err := a.Store.LiveClaim(ctx, caller(ctx).ID, in.ClaimID)
 	if err != nil {
@@ -94,6 +97,9 @@ func (a *api) settle(ctx context.Context, claim store.Claim, file store.TaskFile
 	}
 	a.dropObject(ctx, settled.Key)
 	file, err = a.Store.TaskFile(ctx, claim, file.ID)
+	if err == nil && file.CompletedAt == nil {
+		err = errUploadOver
+	}
 	return file.File, err
 }
 
@@ -128,7 +134,7 @@ func (a *api) copyFile(ctx context.Context, claim store.Claim, field form.Field,
 		return out, err
 	}
 	sum := sha256.New()
-	out.Key = fmt.Sprintf("org/%d/files/task/%d/%s-%s", claim.OrgID, claim.TaskID, file.ID, rand.Text()[:8])
+	out.Key = store.TaskFileCopy(claim.OrgID, claim.TaskID, file.ID, rand.Text()[:8])
 	whole := io.TeeReader(io.MultiReader(bytes.NewReader(head), body), sum)
 	if err := a.Objects.Put(ctx, out.Key, out.ContentType, file.Size, whole); err != nil {
 		return out, changed(err)
@@ -158,7 +164,7 @@ func (a *api) dropObject(ctx context.Context, key string) {
 const settleTime = 10 * time.Second
 
 // dropCopy deletes a copy that did not become the file, also when the caller has
-// left: no row knows its key, so no sweep finds it. It stays where it cannot be
+// left: the sweep finds it a day later only. It stays for the sweep where it cannot be
 // asked whether it became the file all the same: once what is under way with the file
 // is over, for a submission must not name a file whose bytes are gone.
 func (a *api) dropCopy(ctx context.Context, claim store.Claim, copied store.File) {

@@ -59,8 +59,8 @@ var (
 )
 
 // Unreferenced returns those of the keys that nothing refers to any more and
-// that no sweep is going to look at again: an upload is swept after its end, a
-// file that a person put when it is completed or given up.
+// that no sweep is going to look at again: an upload is swept after its end, what a
+// person put, and the copies of it, when no completion can be under way any more.
 func (s *Store) Unreferenced(ctx context.Context, patience time.Duration, keys []string) ([]string, error) {
 	var uploads, files, peoples []uuid.UUID
 	at := func(re *regexp.Regexp, key string, part int, into *[]uuid.UUID) bool {
@@ -81,7 +81,8 @@ func (s *Store) Unreferenced(ctx context.Context, patience time.Duration, keys [
 	// be swept.
 	const sql = `SELECT k.key FROM unnest($1::text[]) WITH ORDINALITY AS k(key, at)
 		WHERE NOT EXISTS (SELECT FROM files f WHERE f.id = ANY ($3) AND f.object_key = k.key)
-			AND NOT EXISTS (SELECT FROM task_files f WHERE f.id = ANY ($4) AND (f.object_key = k.key OR f.upload_key = k.key AND NOT f.swept))
+			AND NOT EXISTS (SELECT FROM task_files f WHERE f.id = ANY ($4) AND (f.object_key = k.key OR NOT f.swept AND
+				(f.upload_key = k.key OR starts_with(k.key, ` + taskFileCopies + `))))
 			AND NOT EXISTS (SELECT FROM uploads u WHERE u.id = ANY ($2) AND u.swept_at IS NULL
 				AND (u.object_key = k.key OR starts_with(k.key, 'org/' || u.org_id || '/files/' || u.id || '/')))
 		ORDER BY k.at`

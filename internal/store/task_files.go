@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -37,6 +38,15 @@ type TaskFile struct {
 	// ContentType are set from then on.
 	CompletedAt *time.Time
 }
+
+// TaskFileCopy is the key of a copy of what a person put. Each copy has another
+// end, and all of those of a file the same beginning, by which the sweep finds them
+// (taskFileCopies).
+func TaskFileCopy(orgID, taskID int64, id uuid.UUID, end string) string {
+	return fmt.Sprintf("org/%d/files/task/%d/%s-%s", orgID, taskID, id, end)
+}
+
+const taskFileCopies = `'org/' || org_id || '/files/task/' || task_id || '/' || id || '-'`
 
 const taskFileColumns = `id, org_id, coalesce(object_key, ''), name, size, coalesce(sha256, ''), coalesce(content_type, '')`
 
@@ -79,14 +89,15 @@ func (s *Store) taskFile(ctx context.Context, sql string, c Claim, id uuid.UUID)
 }
 
 // CompleteTaskFile notes where a file's bytes are for good and what they are.
-// The first one counts: false says that somebody was faster, and that this
-// object is not the file. It is a transaction, since one that is given up counts only if
-// its COMMIT was sent, and holds the row from before that: a statement by itself could
-// begin and count after SettledTaskFile has seen nothing of it.
+// The first one counts: false says that somebody was faster, or that the upload is
+// over (TaskFilesToSweep), and that this object is not the file. It is a transaction,
+// since one that is given up counts only if its COMMIT was sent, and holds the row from
+// before that: a statement by itself could begin and count after SettledTaskFile has
+// seen nothing of it.
 func (s *Store) CompleteTaskFile(ctx context.Context, c Claim, f File) (first bool, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE task_files SET object_key = $3, sha256 = $4, content_type = $5, completed_at = now()
-			WHERE id = $1 AND org_id = $2 AND completed_at IS NULL`, f.ID, c.OrgID, f.Key, f.SHA256, f.ContentType)
+			WHERE id = $1 AND org_id = $2 AND completed_at IS NULL AND created_at > now() - `+taskFileUpload, f.ID, c.OrgID, f.Key, f.SHA256, f.ContentType)
 		first = tag.RowsAffected() == 1
 		return err
 	})

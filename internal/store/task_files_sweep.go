@@ -13,15 +13,22 @@ type TaskFileLeft struct {
 	OrgID int64
 	// Keys are the objects to delete.
 	Keys []string
+	// Copies begins the keys of all copies that were made of what was put, Kept is
+	// the one that is the file, if any. The others are to be deleted, too: whoever
+	// made them died before it noted, or deleted, them.
+	Copies, Kept string
 	// Gone says that the file itself is given up, not only what the browser put.
 	Gone bool
 }
 
 // How long after its beginning an upload is over, its address having expired
-// long ago, and how long a file that is in no submission waits for one. A draft
-// keeps its person's files for as long as it is there.
+// long ago: it is not completed any more. The sweep comes when a completion that
+// was under way at that moment is over as well, or it would take the copy that
+// becomes the file. And how long a file that is in no submission waits for one. A
+// draft keeps its person's files for as long as it is there.
 const (
 	taskFileUpload = `interval '1 day'`
+	taskFileSwept  = `interval '25 hours'`
 	taskFileKept   = `interval '30 days'`
 )
 
@@ -39,8 +46,9 @@ func (s *Store) TaskFilesToSweep(ctx context.Context, limit int) ([]TaskFileLeft
 		return nil, translate(err)
 	}
 	rows, _ := s.pool.Query(ctx, `SELECT id, org_id, CASE WHEN completed_at IS NULL AND object_key IS NOT NULL
-			THEN ARRAY[upload_key, object_key] ELSE ARRAY[upload_key] END, completed_at IS NULL
-		FROM task_files WHERE NOT swept AND created_at < now() - `+taskFileUpload+` ORDER BY created_at LIMIT $1`, limit)
+			THEN ARRAY[upload_key, object_key] ELSE ARRAY[upload_key] END, `+taskFileCopies+`,
+			CASE WHEN completed_at IS NULL THEN '' ELSE object_key END, completed_at IS NULL
+		FROM task_files WHERE NOT swept AND created_at < now() - `+taskFileSwept+` ORDER BY created_at LIMIT $1`, limit)
 	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TaskFileLeft])
 	return out, translate(err)
 }
