@@ -27,6 +27,8 @@ type deepOptions struct {
 	// files is how many objects are read whole and their sha256 compared, of
 	// all that are looked for; negative for every one.
 	files int
+	// orphanAge is how old an object is to which nothing refers when it counts.
+	orphanAge time.Duration
 	// patience is how long one question to the database may take; the store's own
 	// limits when 0.
 	patience time.Duration
@@ -40,6 +42,7 @@ func (o *deepOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.grace, "grace", store.CheckGrace, "with --deep: how long a task must be untouched to count as being at rest")
 	f.BoolVar(&o.drained, "drained", false, "with --deep: ask also what holds only when nobody works and nothing is under way")
 	f.IntVar(&o.files, "files", 100, "with --deep: objects to read whole and compare by sha256, -1 for every one")
+	f.DurationVar(&o.orphanAge, "orphan-age", orphanAge, "with --deep: how old an object must be to count as one that no sweep is going to delete")
 	f.DurationVar(&o.patience, "patience", 0,
 		"with --deep: how long one question to the database may take (default 30s about a chunk of tasks, else 5m)")
 	f.BoolVar(&o.json, "json", false, "with --deep: print the findings as JSON")

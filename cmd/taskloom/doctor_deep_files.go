@@ -31,9 +31,10 @@ const (
 	// unseenMost is how many objects the store may fail to show: with more of them it
 	// is away, and all others would take their time for nothing.
 	unseenMost = 20
-	// orphanAfter is how old an object must be before the sweeps must have
-	// looked at it.
-	orphanAfter = 48 * time.Hour
+	// orphanAge is how old an object must be before the sweeps must have looked at
+	// it, whatever kept them, unless --orphan-age says otherwise. What a row leads
+	// them to is no orphan before that, however old it is.
+	orphanAge = 48 * time.Hour
 )
 
 // deepFiles checks promise I8 in the object store: what rows refer to is there,
@@ -49,7 +50,7 @@ func (d *doctor) deepFiles(ctx context.Context, _ *app, o deepOptions) ([]deepFi
 		Advice: "the object was overwritten or damaged: bring it back from the bucket's versions or its copy",
 	}
 	orphans := deepFinding{
-		Name: "no-orphans", Promise: "I8", Says: "no object stays for two days to which nothing refers", Verdict: fine,
+		Name: "no-orphans", Promise: "I8", Says: "no object stays to which nothing refers", Verdict: fine,
 		Advice: "see whether the schedule sweep-uploads runs in Temporal; what is left after that can be deleted with the tools of the object store",
 	}
 	if !d.config.S3.Configured() {
@@ -59,7 +60,7 @@ func (d *doctor) deepFiles(ctx context.Context, _ *app, o deepOptions) ([]deepFi
 		return []deepFinding{there, whole, orphans}, nil
 	}
 	cutShort(d.compareFiles(ctx, o, &there, &whole), &there, &whole)
-	cutShort(d.findOrphans(ctx, o, &orphans, time.Now().Add(-orphanAfter)), &orphans)
+	cutShort(d.findOrphans(ctx, o, &orphans, time.Now().Add(-o.orphanAge)), &orphans)
 	for _, f := range []*deepFinding{&there, &whole, &orphans} {
 		f.complete()
 	}

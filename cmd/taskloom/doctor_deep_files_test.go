@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -45,7 +47,7 @@ func TestDeepFiles(t *testing.T) {
 			t.Cleanup(func() { _ = d.objects.Delete(context.WithoutCancel(ctx), key) })
 		}
 	}
-	found, err := d.deepFiles(ctx, nil, deepOptions{files: -1})
+	found, err := d.deepFiles(ctx, nil, deepOptions{files: -1, orphanAge: orphanAge})
 	require.NoError(t, err)
 	require.Len(t, found, 3, "nobody breaks the others on purpose")
 	there, whole, orphans := found[0], found[1], found[2]
@@ -66,4 +68,29 @@ func TestDeepFiles(t *testing.T) {
 	var f deepFinding
 	require.NoError(t, d.findOrphans(ctx, deepOptions{}, &f, time.Now().Add(time.Hour)))
 	require.Positive(t, f.Total)
+}
+
+// What nothing refers to is told when it is old enough.
+func TestOrphansAreToldOnceTheyAreOld(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	stray := fmt.Sprintf("org/%d/files/x", w.OrgID)
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !r.URL.Query().Has("list-type") {
+			answerAs(rw, r, "")
+			return
+		}
+		if r.URL.Query().Get("start-after") == "" {
+			fmt.Fprintf(rw, `<ListBucketResult><Contents><Key>%s</Key><LastModified>%s</LastModified></Contents></ListBucketResult>`,
+				stray, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339))
+			return
+		}
+		fmt.Fprint(rw, `<ListBucketResult></ListBucketResult>`)
+	}))
+	t.Cleanup(srv.Close)
+	w.environ = append(w.environ, "S3_ENDPOINT="+srv.URL, "S3_REGION=r", "S3_BUCKET=b", "S3_ACCESS_KEY_ID=k", "S3_SECRET_ACCESS_KEY=s")
+	require.NotContains(t, w.deep().out, stray, "a sweep may come to it")
+	require.NotContains(t, w.deep("--orphan-age", "2h").out, stray)
+	require.Contains(t, w.deep("--orphan-age", "30m").out, "object "+stray)
+	require.Contains(t, w.deep("--orphan-age", "0s").out, "object "+stray)
 }
