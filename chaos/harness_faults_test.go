@@ -237,11 +237,13 @@ func signalName(sig syscall.Signal) string {
 	return "kill -9"
 }
 
-// BackendsKilled ends n connections in Postgres, Temporal's among them.
-func BackendsKilled(n int) Fault {
+// BackendsKilled ends n connections in Postgres, Temporal's among them: those at places
+// that the seed chooses, in the order of programs and of age.
+func BackendsKilled(n int, seed uint64) Fault {
 	return Fault{Name: fmt.Sprintf("pg_terminate_backend of %d", n), Serves: true, Inject: func(ctx context.Context, r *Run) (func(context.Context) error, error) {
 		ended, err := r.Count(ctx, `SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
-			WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random() LIMIT $1) b`, n)
+			WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+			ORDER BY hashint8extended(row_number() OVER (ORDER BY datname, application_name, backend_start, pid), $2) LIMIT $1) b`, n, int64(seed))
 		if err == nil && ended == 0 {
 			err = errMissed
 		}
@@ -318,7 +320,7 @@ var randomFaults = []randomFault{
 	{"pause serve", 4, span{500, 7000}, span{}, oneOrBoth, func(s Step) Fault { return ServePaused(s.Target) }},
 	{"pause worker", 3, span{500, 7000}, span{}, oneOrBoth, func(s Step) Fault { return WorkerPaused(s.Target) }},
 	{"pause temporal", 2, span{500, 5000}, span{}, nil, func(Step) Fault { return PartPaused(partTemporal) }},
-	{"kill backends", 4, span{}, span{1, 12}, nil, func(s Step) Fault { return BackendsKilled(s.Count) }},
+	{"kill backends", 4, span{}, span{1, 12}, nil, func(s Step) Fault { return BackendsKilled(s.Count, s.Seed) }},
 	{"terminate runs", 3, span{}, span{1, 10}, nil, func(s Step) Fault { return RunsTerminated(s.Count, 1, s.Seed) }},
 	{"reset runs", 3, span{}, span{1, 5}, nil, func(s Step) Fault { return RunsReset(s.Count, 1, s.Seed) }},
 	{"deliver twice", 3, span{500, 4000}, span{}, nil, func(Step) Fault { return DeliveredTwice() }},

@@ -209,7 +209,7 @@ func freeAddr(t testing.TB) string {
 // prepare makes leases short, makes task ids tell apart from all others, and
 // puts in the switch that delivers outbox rows twice: while it is on, the first
 // delete of a row that was delivered only makes it due again within two seconds, so
-// that what comes the second time comes in another order. It keeps its priority, and so
+// that what comes the second time comes in another order, which the seed chooses. It keeps its priority, and so
 // its place among its like by when it is due: behind all starts that are newer it could
 // wait for as long as people work. And kept counts are not mended,
 // as they are every hour: in a long run kept-counts would find nothing, whatever broke
@@ -227,13 +227,13 @@ func (r *Run) prepare() {
 			IF OLD.attempts = 0 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
 			INSERT INTO chaos_doubles VALUES (OLD.id) ON CONFLICT DO NOTHING;
 			IF NOT FOUND THEN RETURN OLD; END IF;
-			UPDATE outbox SET next_attempt_at = now() + random() * interval '2 seconds', leased_until = NULL WHERE id = OLD.id;
+			UPDATE outbox SET next_attempt_at = now() + abs(hashint8extended(OLD.id, %d) %% 2000) * interval '1 millisecond', leased_until = NULL WHERE id = OLD.id;
 			RETURN NULL;
 		END $$;
 		CREATE TRIGGER chaos_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION chaos_twice();
 		DO $$ BEGIN
 			IF to_regclass('count_checks') IS NOT NULL THEN UPDATE count_checks SET at = 'infinity'; END IF;
-		END $$;`, r.Load.LeaseSeconds))
+		END $$;`, r.Load.LeaseSeconds, int64(r.Seed)))
 	require.NoError(r.t, err)
 	// A Postgres that crashes forgets how many dead rows it has, so with a crash
 	// every half a minute and a look every minute it would never vacuum.

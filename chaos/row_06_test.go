@@ -30,14 +30,14 @@ func TestRow06PostgresCrash(t *testing.T) {
 
 // backendsKilledFor ends two connections every second.
 func backendsKilledFor(d time.Duration) Fault {
-	f := BackendsKilled(2)
+	f := BackendsKilled(2, 0)
 	f.Name = "pg_terminate_backend, two a second"
 	f.During = func(ctx context.Context, r *Run) error {
-		for range d / time.Second {
+		for second := range uint64(d / time.Second) {
 			if err := r.pause(ctx, time.Second); err != nil {
 				return err
 			}
-			if _, err := BackendsKilled(2).again(missedFor).Inject(ctx, r); err != nil {
+			if _, err := BackendsKilled(2, r.Seed+second).again(missedFor).Inject(ctx, r); err != nil {
 				return err
 			}
 		}
