@@ -128,8 +128,9 @@ test: build system $(call tool,$(PROMTOOL)) ## Every test of all modules and the
 	@$(if $(WEB),echo "test: web/" && tools/web.sh test)
 	@echo "test: this module$(if $(RACE),$(comma) with the race detector); the first compilation takes a few minutes"
 	@CGO_ENABLED=$(if $(RACE),1,0) bin/taskloom-dev exec -- go test $(RACE) -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -vE '$(ALONE)')
-	@echo "test: what runs the whole product by itself, one after the other"
-	@go test -trimpath -p 1 -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -E '$(ALONE)'$(if $(WEB),, | grep -v /web/))
+	@seed=$${CHAOS_SEED:-$$(date +%s%N)}; \
+		echo "test: what runs the whole product by itself, one after the other, with CHAOS_SEED=$$seed"; \
+		CHAOS_SEED=$$seed go test -trimpath -p 1 -timeout 25m $(TESTFLAGS) $$(go list ./... | grep -E '$(ALONE)'$(if $(WEB),, | grep -v /web/))
 	@echo "test: dev/"
 	@cd dev && go test $(TESTFLAGS) ./...
 	@echo "test: race/"
