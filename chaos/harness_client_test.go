@@ -87,6 +87,8 @@ type request struct {
 
 	method, path string
 	in, out      any
+	// body is sent instead of in, which the history has: a body that is too large to keep.
+	body []byte
 	// idempotency is the Idempotency-Key, "" for none.
 	idempotency string
 	// refusals are the statuses that may refuse the call; any other is
@@ -111,6 +113,9 @@ func (c *client) attempts(ctx context.Context, q request, once bool) (Op, error)
 			return Op{}, err
 		}
 		q.Content = body
+	}
+	if q.body != nil {
+		body = q.body
 	}
 	q.Intent, q.Who, q.Org = c.run.History.intent(), c.who, c.org.Mark
 	if at := c.rand.IntN(len(c.run.front)); c.chance(10) && time.Since(c.silent[at]) > shunned {

@@ -17,6 +17,7 @@ type integrator struct {
 
 	load    Load
 	batches int
+	wrongs  int // creations that were to be refused
 	// open are the tasks that may still change, by their last status.
 	open map[int64]string
 	// refill stops when it is closed: then it only polls.
@@ -44,6 +45,11 @@ func (g *integrator) round(ctx context.Context) error {
 	if len(g.open) < g.load.Backlog && !closed(g.refill) {
 		if err := g.fill(ctx); err != nil {
 			return err
+		}
+		if g.chance(g.load.Wrong) {
+			if err := g.wrong(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	page, err := g.newest(ctx)

@@ -51,6 +51,8 @@ type Load struct {
 	// becomes of each act.
 	Skip int `json:"skip"` // gives back, not to be served it again for now
 	Undo int `json:"undo"` // takes back what was handed in
+	// Wrong is how many of a hundred batches are followed by one that is to be refused.
+	Wrong int `json:"wrong"`
 	// Of the rounds of admins: one keeps a task from everybody for a while, ends a claim.
 	Hold    int `json:"hold"`
 	PutBack int `json:"put_back"`
@@ -66,7 +68,7 @@ func DefaultLoad(people int) Load {
 }
 
 // everything makes all that people do part of the load, where admins are, too.
-func (l *Load) everything() { l.Skip, l.Undo, l.Hold, l.PutBack = 3, 6, 50, 50 }
+func (l *Load) everything() { l.Skip, l.Undo, l.Wrong, l.Hold, l.PutBack = 3, 6, 15, 50, 50 }
 
 // Step is one fault of a schedule.
 type Step struct {
