@@ -135,6 +135,7 @@ func (r *Run) check(ctx context.Context) {
 		{"claims", r.checkClaims},
 		{"acts of admins", r.checkAudit},
 		{"uploads", r.checkUploads},
+		{"files", r.checkFiles},
 		{"runs in Temporal", r.checkRuns},
 		{"the doctor", r.askDoctor},
 	} {

@@ -44,7 +44,11 @@ func (r *Run) doctor(ctx context.Context, flags ...string) ([]checked, []promise
 // violation. Its other checks are about processes and settings, which faults may have
 // left as they are.
 func (r *Run) askDoctor(ctx context.Context) error {
-	_, promises, err := r.doctor(ctx, "--deep", "--drained", "--grace", "0s")
+	flags := []string{"--deep", "--drained", "--grace", "0s"}
+	if r.swept { // what is left now is left for good
+		flags = append(flags, "--orphan-age", "0s")
+	}
+	_, promises, err := r.doctor(ctx, flags...)
 	if err != nil {
 		return err
 	}

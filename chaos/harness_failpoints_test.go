@@ -34,6 +34,9 @@ var (
 	atUndo       = failpoint{"an undo", regexp.MustCompile(`UPDATE submissions SET undone_at = `)}
 	atInit       = failpoint{"a new upload", regexp.MustCompile(`INSERT INTO uploads\b`)}
 	atConfirm    = failpoint{"a confirmation of an upload", regexp.MustCompile(`SET status = 'processing', archive_bytes`)}
+	atBegin      = failpoint{"the beginning of a file", regexp.MustCompile(`INSERT INTO task_files`)}
+	// Before it the file is stored and no row says so.
+	atComplete = failpoint{"the completion of a file", regexp.MustCompile(`UPDATE task_files SET object_key`)}
 
 	atRelease = journaled("what somebody gives back", pipeline.EventRelease)
 	atHold    = journaled("a hold", pipeline.EventHold)
@@ -112,7 +115,7 @@ func TestAFailpointIsOneStatement(t *testing.T) {
 		source.Write(text)
 	}
 	for _, at := range []failpoint{
-		atClaim, atDraft, atSubmission, atExtension, atUndo, atInit, atConfirm, atTaken, atTold, atStep, atFile, atFinalise,
+		atClaim, atDraft, atSubmission, atExtension, atUndo, atInit, atConfirm, atBegin, atComplete, atTaken, atTold, atStep, atFile, atFinalise,
 		{"an event", regexp.MustCompile(eventStatement)},
 	} {
 		require.Len(t, at.of.FindAllString(source.String(), -1), 1, at.name)

@@ -66,6 +66,10 @@ type Op struct {
 	Tasks []int64 `json:"tasks,omitempty"`
 	// Revision is that of a draft that was saved.
 	Revision int64 `json:"revision,omitempty"`
+	// File is one that a person uploads, SHA256 of what they put, or of what they were
+	// told is there.
+	File   string `json:"file,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
 	// Content is what was sent: the body as JSON.
 	Content json.RawMessage `json:"content,omitempty"`
 }
@@ -148,7 +152,7 @@ func (h *History) Count(o Outcome) int64 {
 // from claims on an empty queue.
 func (op Op) changed() bool {
 	switch op.Kind {
-	case opLogin, opPoll, opMine, opRead, opReset:
+	case opLogin, opPoll, opMine, opRead, opReset, opPut:
 		return false
 	case opClaim:
 		return op.Claim != ""

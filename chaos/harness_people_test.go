@@ -138,6 +138,13 @@ func (p *person) contribute(ctx context.Context, k *claim, quick bool) error {
 		}
 	}
 	values := object{field: p.answer(k)}
+	if k.Node == nodeSolve && p.chance(p.load.Upload) {
+		file, err := p.attach(ctx, k)
+		if err != nil {
+			return err
+		}
+		values[fieldScan] = file
+	}
 	if err := p.submit(ctx, k, values); err != nil {
 		return err
 	}

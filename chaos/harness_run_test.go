@@ -83,6 +83,8 @@ type Run struct {
 	stopped  bool
 	// older says that some process was of another version.
 	older bool
+	// swept says that the sweep has looked at all that was uploaded.
+	swept bool
 
 	mu         sync.Mutex
 	violations []string

@@ -53,6 +53,8 @@ type Load struct {
 	Undo int `json:"undo"` // takes back what was handed in
 	// Wrong is how many of a hundred batches are followed by one that is to be refused.
 	Wrong int `json:"wrong"`
+	// Upload is how many of a hundred answers have a file.
+	Upload int `json:"upload"`
 	// Of the rounds of admins: one keeps a task from everybody for a while, ends a claim.
 	Hold    int `json:"hold"`
 	PutBack int `json:"put_back"`
@@ -68,7 +70,9 @@ func DefaultLoad(people int) Load {
 }
 
 // everything makes all that people do part of the load, where admins are, too.
-func (l *Load) everything() { l.Skip, l.Undo, l.Wrong, l.Hold, l.PutBack = 3, 6, 15, 50, 50 }
+func (l *Load) everything() {
+	l.Skip, l.Undo, l.Upload, l.Wrong, l.Hold, l.PutBack = 3, 6, 25, 15, 50, 50
+}
 
 // Step is one fault of a schedule.
 type Step struct {

@@ -158,6 +158,7 @@ func (o *Organization) definition() object {
 			{"key": nodeSolve, "kind": "subtask", "title": "Solve " + o.Mark, "lease": "1m", "fields": []object{
 				{"name": "question", "title": "Question", "type": "long_text", "input": "seeded", "required": true},
 				{"name": "answer", "title": "Answer", "type": "long_text", "input": "contributor", "required": true},
+				{"name": fieldScan, "title": "Scan", "type": "file_upload", "input": "contributor"},
 			}},
 			{"key": nodeTag, "kind": "subtask", "title": "Tag " + o.Mark, "lease": "1m", "fields": []object{
 				{"name": "label", "title": "Label", "type": "short_text", "input": "contributor", "required": true},

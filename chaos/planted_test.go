@@ -31,11 +31,12 @@ func TestTheHarnessFindsPlantedBugs(t *testing.T) {
 		finds string // how the violation begins
 		load  func(l *Load)
 	}{
-		{"", "", func(*Load) {}},
+		{"", "", func(l *Load) { l.Upload = 25 }},
 		{planted.ClaimUnlocked, "I2: ", func(l *Load) { l.ThinkMS = 5 }},
 		{planted.SubmitAnyClaim, "I2: ", func(l *Load) { l.Late = 40 }},
 		{planted.DraftUnguarded, "I1: revision ", func(l *Load) { l.Tabs = 60 }},
 		{planted.TaskAnyOrg, "I11: ", func(*Load) {}},
+		{planted.CopyUnasked, "I8: ", func(l *Load) { l.Upload, l.CutShare = 100, 0.1 }},
 	} {
 		t.Run("bug "+string(c.bug), func(t *testing.T) {
 			seed := seedOf(t)
@@ -45,6 +46,7 @@ func TestTheHarnessFindsPlantedBugs(t *testing.T) {
 			c.load(&s.Load)
 			r := startRun(t, s)
 			r.uploader = r.newUploader()
+			r.cutShare(s.Load.CutShare)
 			r.Work()
 			ctx := t.Context()
 			found := func() bool {
@@ -60,7 +62,8 @@ func TestTheHarnessFindsPlantedBugs(t *testing.T) {
 			}
 			if !found() { // by what everybody was told; tasks that a bug has broken never come to rest
 				r.goHome()
-				for _, check := range []func(context.Context) error{r.checkClaims, r.checkSubmissions, r.checkDrafts} {
+				whole := func(ctx context.Context) error { return r.filesAreWhole(ctx, bucketOf(r.Stack)) }
+				for _, check := range []func(context.Context) error{r.checkClaims, r.checkSubmissions, r.checkDrafts, whole} {
 					require.NoError(t, check(ctx))
 				}
 			}

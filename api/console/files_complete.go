@@ -19,6 +19,7 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/filetype"
 	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/planted"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -174,6 +175,9 @@ func (a *api) dropCopy(ctx context.Context, claim store.Claim, copied store.File
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	now, err := a.Store.SettledTaskFile(ctx, claim, copied.ID)
+	if planted.Enabled && planted.Is(planted.CopyUnasked) {
+		now.Key, err = "", nil
+	}
 	switch {
 	case err == nil && now.Key != copied.Key, fault.Is(err, fault.NotFound):
 		a.dropObject(ctx, copied.Key)

@@ -92,7 +92,8 @@ func TestAStepWithoutItsFenceIsFound(t *testing.T) {
 
 // Every bug has its scene, and no build but a planted one can have any.
 func TestEveryBugIsPlayed(t *testing.T) {
-	played := []planted.Bug{planted.StepUnfenced}
+	// A completion is left without its answer by the proxy of the load (chaos).
+	played := []planted.Bug{planted.StepUnfenced, planted.CopyUnasked}
 	for _, s := range scenes {
 		played = append(played, s.bug)
 	}

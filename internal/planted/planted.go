@@ -23,6 +23,9 @@ const (
 	DraftUnguarded Bug = "draft-unguarded"
 	// TaskAnyOrg forgets org_id where a task is read.
 	TaskAnyOrg Bug = "task-any-org"
+	// CopyUnasked deletes the copy of a file whose completion was not answered, without
+	// asking whether it became the file all the same.
+	CopyUnasked Bug = "copy-unasked"
 )
 
 // PlanPanics is no bug that a check must find, but poison for one of the faults
@@ -35,5 +38,5 @@ func Poisoned(taskID int64) bool { return taskID%1000 == 7 }
 
 // Bugs lists those that the checks must find.
 func Bugs() []Bug {
-	return []Bug{ClaimUnlocked, SubmitAnyClaim, StepUnfenced, OutboxEarly, DraftUnguarded, TaskAnyOrg}
+	return []Bug{ClaimUnlocked, SubmitAnyClaim, StepUnfenced, OutboxEarly, DraftUnguarded, TaskAnyOrg, CopyUnasked}
 }
