@@ -6,7 +6,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -67,12 +66,16 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 	}
 	harden(&cfg.ConnConfig.Config, o.StatementTimeout)
 	cfg.MaxConnLifetimeJitter = cfg.MaxConnLifetime / 10
-	cfg.AfterConnect = readTimesAsUTC
+	versions := newVersionCache()
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		readTimesAsUTC(conn)
+		if err := versions.connected(ctx, conn); err != nil || !o.Warm {
+			return err
+		}
+		return warm(ctx, conn)
+	}
 	if o.Warm {
 		cfg.MinConns = cfg.MaxConns
-		cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-			return errors.Join(readTimesAsUTC(ctx, conn), warm(ctx, conn))
-		}
 	}
 	g := &guard{patience: o.Patience}
 	cfg.ConnConfig.Tracer = g
@@ -81,7 +84,7 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("make connection pool: %w", err)
 	}
 	g.pool.Store(pool)
-	return &Store{pool: pool, versions: newVersionCache(), heads: newQueueHeads(), waits: newLockWaits(cfg.MaxConns)}, nil
+	return &Store{pool: pool, versions: versions, heads: newQueueHeads(), waits: newLockWaits(cfg.MaxConns)}, nil
 }
 
 // Close ends all connections, waiting for those in use.
@@ -122,10 +125,9 @@ func harden(c *pgconn.Config, statementTimeout time.Duration) {
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // readTimesAsUTC makes scanned times independent of the machine's time zone.
-func readTimesAsUTC(_ context.Context, conn *pgx.Conn) error {
+func readTimesAsUTC(conn *pgx.Conn) {
 	conn.TypeMap().RegisterType(&pgtype.Type{
 		Name: "timestamptz", OID: pgtype.TimestamptzOID,
 		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 	})
-	return nil
 }

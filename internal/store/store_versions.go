@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -24,10 +25,11 @@ const versionsKept = 256
 const loadTimeout = 10 * time.Second
 
 // versionCache keeps compiled versions. They are immutable, so nothing in it
-// can go stale.
+// can go stale while the database is the same.
 type versionCache struct {
 	kept    *lru.Cache[int64, *pipeline.Pipeline]
 	loading singleflight.Group
+	server  atomic.Pointer[string] // where the newest connection leads to
 }
 
 func newVersionCache() *versionCache {
@@ -36,6 +38,22 @@ func newVersionCache() *versionCache {
 		panic(err) // only for a size below one
 	}
 	return &versionCache{kept: kept}
+}
+
+// connected empties the cache when a new connection leads to another server or database
+// than the ones before. It may be a standby that took over, or a backup that was put back,
+// which had not heard of some versions and gives their numbers to others.
+func (c *versionCache) connected(ctx context.Context, conn *pgx.Conn) error {
+	var server string
+	err := conn.QueryRow(ctx, `SELECT pg_postmaster_start_time()::text || ' ' || oid FROM pg_database WHERE datname = current_database()`).Scan(&server)
+	if err != nil {
+		return err
+	}
+	if last := c.server.Load(); last == nil || *last != server {
+		c.server.Store(&server)
+		c.kept.Purge()
+	}
+	return nil
 }
 
 // Version returns a published version, compiled. Callers got the id from a row
