@@ -95,6 +95,7 @@ func TestReviewsWait(t *testing.T) {
 				require.Equal(t, c.tally, r.facts.tallies["reviews"])
 				require.Equal(t, c.done, r.judged("verdict").N())
 				require.NoError(t, wait(t.Context(), time.Minute))
+				synctest.Wait() // for who lets go
 				require.Len(t, r.facts.reviewers.free, 1, "they are free again, for what comes next")
 				require.Empty(t, r.facts.reviewers.waiting)
 			})
