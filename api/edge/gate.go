@@ -176,7 +176,7 @@ func (ex *Exchange) take(ctx context.Context, enter func(*line, context.Context)
 func (ex *Exchange) Leave() {
 	if ex.inside {
 		ex.inside = false
-		ex.line.places.Release(1)
+		ex.line.places.release()
 	}
 }
 

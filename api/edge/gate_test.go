@@ -110,7 +110,7 @@ func TestACallerWhoLeavesTakesNoPlace(t *testing.T) {
 	first.Leave()
 	first.Leave() // twice is once
 	require.NoError(t, arrival(g).enter(t.Context()))
-	require.False(t, g.programs.places.TryAcquire(1))
+	require.False(t, g.programs.places.try())
 }
 
 type gatedInput struct{ Payload }
@@ -173,10 +173,10 @@ func TestSlowCallersHoldNoPlace(t *testing.T) {
 	<-writing
 	require.Equal(t, http.StatusNoContent, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
 
-	require.True(t, g.programs.places.TryAcquire(1)) // all places are taken now
+	require.True(t, g.programs.places.try()) // all places are taken now
 	require.Equal(t, http.StatusServiceUnavailable, call(http.MethodPost, "/send", strings.NewReader(`{}`)))
 	require.Equal(t, http.StatusNoContent, call(http.MethodGet, "/health", nil))
-	g.programs.places.Release(1)
+	g.programs.places.release()
 	require.NoError(t, w.Close())
 }
 
@@ -265,10 +265,10 @@ func TestALargeBodyIsSlowWork(t *testing.T) {
 	require.NoError(t, ex.enter(t.Context()))
 	ex.Leave()
 	require.NoError(t, ex.enterWith(t.Context(), slowBody+1))
-	require.True(t, g.programs.places.TryAcquire(1), "it has left the quick ones")
-	require.False(t, g.slow.places.TryAcquire(1))
+	require.True(t, g.programs.places.try(), "it has left the quick ones")
+	require.False(t, g.slow.places.try())
 	ex.Leave()
-	require.True(t, g.slow.places.TryAcquire(1))
+	require.True(t, g.slow.places.try())
 }
 
 // onRead is a body of nothing that tells when somebody reads it.
@@ -295,8 +295,8 @@ func TestABodyThatIsRefusedHoldsNoPlace(t *testing.T) {
 	}))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/workflows/1/tasks", onRead(func() {
 		read = true
-		require.True(t, g.slow.places.TryAcquire(1), "the only place for slow work")
-		g.slow.places.Release(1)
+		require.True(t, g.slow.places.try(), "the only place for slow work")
+		g.slow.places.release()
 	}))
 	r.ContentLength = 1<<20 + 1
 	h.ServeHTTP(httptest.NewRecorder(), r)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // patience is how long a request waits for its turn. A burst is let in as work
@@ -63,9 +61,10 @@ const (
 	often     = everybody / 2
 )
 
-// line is a number of places and who waits for one, in order of arrival.
+// line is a number of places and who waits for one: in order of arrival, and with
+// the last come first in an overload.
 type line struct {
-	places *semaphore.Weighted
+	places *places
 	size   int64
 	patience
 	now func() time.Time
@@ -82,7 +81,13 @@ type line struct {
 }
 
 func newLine(places int, p patience, now func() time.Time) *line {
-	l := &line{places: semaphore.NewWeighted(int64(places)), size: int64(places), patience: p, now: now, made: now()}
+	l := &line{size: int64(places), patience: p, now: now, made: now()}
+	l.places = newPlaces(places, func() time.Duration { return time.Duration(l.age()) }, func() time.Duration {
+		if l.overloaded() {
+			return p.busy
+		}
+		return 0
+	})
 	l.vain.Store(-p.calm.Nanoseconds()) // nobody was, not long ago
 	return l
 }
@@ -91,7 +96,7 @@ func (l *line) age() int64 { return l.now().Sub(l.made).Nanoseconds() }
 
 // enter takes a place and reports whether there was one in time.
 func (l *line) enter(ctx context.Context) bool {
-	return l.enterWithin(ctx, func() time.Duration {
+	return l.enterWithin(ctx, false, func() time.Duration {
 		if l.overloaded() {
 			return l.overload
 		}
@@ -100,14 +105,14 @@ func (l *line) enter(ctx context.Context) bool {
 }
 
 // reenter is enter for who has had a place and gave it to others while a body was
-// read. They have the patience of a burst at any time: as many come as were let in
-// before, and turning them away would waste what was done for them.
+// read. They are next, and have the patience of a burst at any time: as many come as
+// were let in before, and turning them away would waste what was done for them.
 func (l *line) reenter(ctx context.Context) bool {
-	return l.enterWithin(ctx, func() time.Duration { return l.burst })
+	return l.enterWithin(ctx, true, func() time.Duration { return l.burst })
 }
 
-func (l *line) enterWithin(ctx context.Context, most func() time.Duration) bool {
-	if l.places.TryAcquire(1) { // fails while others wait, too
+func (l *line) enterWithin(ctx context.Context, back bool, most func() time.Duration) bool {
+	if l.places.try() { // fails while others wait, too
 		l.remember(0)
 		return true
 	}
@@ -118,7 +123,7 @@ func (l *line) enterWithin(ctx context.Context, most func() time.Duration) bool 
 	defer l.waiting.Add(-1)
 	inTime, cancel := context.WithTimeout(ctx, most())
 	defer cancel()
-	if l.places.Acquire(inTime, 1) == nil {
+	if l.places.wait(inTime, back) {
 		return true
 	}
 	if ctx.Err() == nil { // not someone who left

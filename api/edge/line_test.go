@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -263,7 +264,9 @@ func TestALargeBodyIsLetInAsIfItWereNew(t *testing.T) {
 		ex := arrival(g)
 		require.NoError(t, ex.enter(t.Context()))
 		ex.Leave()
-		require.True(t, g.slow.places.TryAcquire(g.slow.size))
+		for range g.slow.size {
+			require.True(t, g.slow.places.try())
+		}
 		g.slow.crowd.Store(everybody)
 		g.slow.vain.Store(time.Now().UnixNano())
 		came := time.Now()
@@ -315,4 +318,87 @@ func TestAStallWhereManyWaitIsAnOverload(t *testing.T) {
 		require.Greater(t, admitted, 3000)
 		require.Less(t, late, admitted/100)
 	})
+}
+
+// Who stood in line when an overload began is late whatever happens: those who come
+// then are served before them, and in time.
+func TestAnOverloadServesWhoCameLast(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const work, bound = 4 * time.Millisecond, 60 * time.Millisecond // two places: 500 a second
+		g := NewGate(2, people, time.Now, nil)
+		began := time.Now()
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		served, late := 0, 0 // of those who came in the first second
+		for time.Since(began) < 3*time.Second {
+			pass(time.Second / 1500)
+			all.Go(func() {
+				ex, came := arrival(g), time.Now()
+				if ex.enter(t.Context()) != nil {
+					return
+				}
+				mu.Lock()
+				if came.Sub(began) < time.Second {
+					served++
+					if time.Since(came) > bound {
+						late++
+					}
+				}
+				mu.Unlock()
+				pass(work)
+				ex.Leave()
+			})
+		}
+		all.Wait()
+		require.InDelta(t, 500, served, 100)
+
+		require.Less(t, late, 150, "who came until it was known to be an overload")
+	})
+}
+
+// Who was let in before is next. In an overload, those who are late come after those
+// who are not, and the last come of them first.
+func TestWhoIsNext(t *testing.T) {
+	t.Parallel()
+	const each = 10 * time.Millisecond
+	for name, c := range map[string]struct {
+		late time.Duration
+		want []string
+	}{
+		"in order":       {0, []string{"back 1", "back 2", "1", "2", "3", "4"}},
+		"two are late":   {3*each + each/2, []string{"back 1", "back 2", "3", "4", "2", "1"}},
+		"all are late":   {each / 2, []string{"back 1", "back 2", "4", "3", "2", "1"}},
+		"nobody is late": {time.Second, []string{"back 1", "back 2", "1", "2", "3", "4"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				p := newPlaces(1, func() time.Duration { return time.Since(began) }, func() time.Duration { return c.late })
+				require.True(t, p.try())
+				var order []string // one at a time has the place
+				var all sync.WaitGroup
+				for _, who := range []string{"1", "back 1", "2", "3", "back 2", "4"} {
+					all.Go(func() {
+						if assert.True(t, p.wait(t.Context(), strings.HasPrefix(who, "back"))) {
+							order = append(order, who)
+							p.release()
+						}
+					})
+					pass(each)
+				}
+				left, leave := context.WithCancel(t.Context())
+				leave()
+				require.False(t, p.wait(left, true), "nobody waits for who leaves")
+				require.False(t, p.wait(left, false))
+				require.False(t, p.try())
+				p.release()
+				all.Wait()
+				require.Equal(t, c.want, order)
+				require.True(t, p.try(), "nobody waits any more")
+				require.False(t, p.try())
+			})
+		})
+	}
 }

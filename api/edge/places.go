@@ -1,0 +1,113 @@
+package edge
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+)
+
+// places are a bounded number of places, and who waits for one. While somebody
+// waits, no place is free.
+//
+// Who comes back is served before all others: something has been done for them. The
+// others are served in order of arrival. In an overload not all of them can be served
+// in time, and whoever has stood in line for too long is late whatever happens: to
+// serve them first makes all behind them late as well. So they are served after those
+// who came since, the last come first (after the adaptive LIFO of Maurer, "Fail at
+// Scale", ACM Queue 2015).
+type places struct {
+	now func() time.Duration
+	// late is after how long somebody is served after those who came since; 0 or less
+	// is never.
+	late func() time.Duration
+
+	mu    sync.Mutex
+	free  int
+	back  list.List // of waiter
+	fresh list.List // of waiter
+}
+
+// waiter is somebody in line. given is closed when they have the place.
+type waiter struct {
+	came  time.Duration
+	given chan struct{}
+}
+
+func newPlaces(n int, now, late func() time.Duration) *places {
+	return &places{now: now, late: late, free: n}
+}
+
+// try takes a place if one is free.
+func (p *places) try() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.free == 0 {
+		return false
+	}
+	p.free--
+	return true
+}
+
+// wait takes a place, among those who come back or among the others, and reports
+// whether there was one before ctx ended.
+func (p *places) wait(ctx context.Context, back bool) bool {
+	p.mu.Lock()
+	if p.free > 0 {
+		p.free--
+		p.mu.Unlock()
+		return true
+	}
+	in, w := &p.fresh, waiter{p.now(), make(chan struct{})}
+	if back {
+		in = &p.back
+	}
+	self := in.PushBack(w)
+	p.mu.Unlock()
+	select {
+	case <-w.given:
+		return true
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-w.given: // in the meantime
+		return true
+	default:
+		in.Remove(self)
+		return false
+	}
+}
+
+// release gives a place to who is next, or leaves it free.
+func (p *places) release() {
+	late := p.late()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in, next := &p.back, p.back.Front()
+	if next == nil {
+		in, next = &p.fresh, p.next(late)
+	}
+	if next == nil {
+		p.free++
+		return
+	}
+	close(in.Remove(next).(waiter).given) // nothing else is in the lists
+}
+
+// next is the first come of those who are not late, or the last come of those who are.
+func (p *places) next(late time.Duration) *list.Element {
+	if late <= 0 {
+		return p.fresh.Front()
+	}
+	next := p.fresh.Back()
+	if next == nil {
+		return nil
+	}
+	since := p.now() - late
+	for e := next.Prev(); e != nil && e.Value.(waiter).came >= since; e = e.Prev() {
+		next = e
+	}
+	return next
+}
