@@ -35,9 +35,10 @@ type memoryStore struct {
 // window is the count of a bucket until its end, which is told from when the store
 // began: no step of the machine's clock is in that.
 type window struct {
-	mu    sync.Mutex
-	count int64
-	end   time.Duration // 0 before anything was counted
+	mu      sync.Mutex
+	count   int64
+	end     time.Duration // 0 before anything was counted
+	dropped bool          // from the store: what is counted here is lost
 }
 
 func newMemory() *memoryStore { return &memoryStore{began: time.Now(), maxKeys: maxKeys} }
@@ -47,18 +48,31 @@ func (m *memoryStore) age() time.Duration { return time.Since(m.began) }
 // Increment adds n to a counter.
 func (m *memoryStore) Increment(_ context.Context, key string, n int64, rate limiter.Rate) (limiter.Context, error) {
 	m.clean(cleanEvery)
+	for {
+		w, err := m.window(key)
+		if err != nil {
+			return limiter.Context{}, err
+		}
+		if count, left, ok := w.add(n, m.age(), rate.Period); ok {
+			return state(rate, count, left), nil
+		}
+		m.windows.CompareAndDelete(key, w) // who drops it may not have come to that yet
+	}
+}
+
+// window is the window of a bucket, a new one where there is none.
+func (m *memoryStore) window(key string) (*window, error) {
 	known, ok := m.windows.Load(key)
 	if !ok {
 		if m.keys.Load() >= m.maxKeys {
 			m.clean(time.Second)
-			return limiter.Context{}, errFull
+			return nil, errFull
 		}
 		if known, ok = m.windows.LoadOrStore(key, &window{}); !ok {
 			m.keys.Add(1)
 		}
 	}
-	count, left := known.(*window).add(n, m.age(), rate.Period)
-	return state(rate, count, left), nil
+	return known.(*window), nil
 }
 
 // Peek returns a counter as it is.
@@ -77,15 +91,19 @@ func (m *memoryStore) Reset(_ context.Context, key string, rate limiter.Rate) (l
 	return state(rate, 0, rate.Period), nil
 }
 
-// add counts n in the window, or begins the next one, and tells how long it lasts.
-func (w *window) add(n int64, now, period time.Duration) (count int64, left time.Duration) {
+// add counts n in the window, or begins the next one, and tells how long it lasts. It
+// is not ok where the window was dropped: another one counts.
+func (w *window) add(n int64, now, period time.Duration) (count int64, left time.Duration, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.dropped {
+		return 0, 0, false
+	}
 	if w.over(now) {
 		w.count, w.end = 0, now+period
 	}
 	w.count += n
-	return w.count, w.end - now
+	return w.count, w.end - now, true
 }
 
 func (w *window) look(now, period time.Duration) (count int64, left time.Duration) {
@@ -97,11 +115,13 @@ func (w *window) look(now, period time.Duration) (count int64, left time.Duratio
 	return w.count, w.end - now
 }
 
-// past reports whether the window is over, which one is not that has not begun.
-func (w *window) past(now time.Duration) bool {
+// drop ends the window for good if it is over, which one is not that has not begun. It
+// reports whether it did.
+func (w *window) drop(now time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.end != 0 && w.over(now)
+	w.dropped = w.end != 0 && w.over(now)
+	return w.dropped
 }
 
 func (w *window) over(now time.Duration) bool { return w.end == 0 || now > w.end }
@@ -122,8 +142,8 @@ func (m *memoryStore) clean(every time.Duration) {
 	go func() {
 		var left int64
 		m.windows.Range(func(key, known any) bool {
-			if known.(*window).past(m.age()) {
-				m.windows.Delete(key)
+			if known.(*window).drop(m.age()) {
+				m.windows.CompareAndDelete(key, known)
 			} else {
 				left++
 			}

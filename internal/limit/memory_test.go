@@ -2,6 +2,7 @@ package limit
 
 import (
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,38 @@ func TestWindowsThatAreOverAreForgotten(t *testing.T) {
 		synctest.Wait()
 		require.LessOrEqual(t, remembered(m), 1)
 		require.LessOrEqual(t, m.keys.Load(), int64(1))
+	})
+}
+
+// Who got hold of a window before it was dropped is counted in the next one: a count
+// in a window that nobody finds any more is lost.
+func TestNobodyIsCountedInADroppedWindow(t *testing.T) {
+	t.Parallel()
+	var w window
+	_, _, ok := w.add(1, 0, time.Minute)
+	require.True(t, ok)
+	require.False(t, w.drop(time.Minute), "it is not over")
+	_, _, ok = w.add(1, time.Minute, time.Minute)
+	require.True(t, ok)
+	require.True(t, w.drop(2*time.Minute))
+	_, _, ok = w.add(1, 2*time.Minute, time.Minute)
+	require.False(t, ok)
+
+	synctest.Test(t, func(t *testing.T) {
+		l := Memory(per(1000, time.Second))
+		m := l.store.(*memoryStore)
+		var all sync.WaitGroup
+		for range 50 {
+			<-time.After(2 * time.Second) // every window is over
+			all.Go(func() { m.clean(0) })
+			for range 20 {
+				all.Go(func() { l.Take(t.Context(), testBucket, "me", 1) })
+			}
+			all.Wait()
+			synctest.Wait()
+			d := l.Take(t.Context(), testBucket, "me", 1)
+			require.EqualValues(t, 1000-21, d.Remaining)
+		}
 	})
 }
 
