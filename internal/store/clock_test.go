@@ -91,3 +91,19 @@ func TestAnUploadThatStandsSinceTheFutureIsRung(t *testing.T) {
 	require.Len(t, rings, 1)
 	require.Equal(t, id, rings[0].ID)
 }
+
+// A worker that was heard in the future is one of before the step, which may be gone.
+func TestAHeartbeatOfTheFutureIsNoWorker(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	require.NoError(t, b.Store.Beat(ctx, "before", []string{"tasks"}, true))
+	require.NoError(t, b.Store.Beat(ctx, "now", []string{"tasks"}, true))
+	b.exec(`UPDATE worker_heartbeats SET at = now() + interval '1 hour' WHERE worker_id = 'before'`)
+	alive, err := b.Store.WorkersAlive(ctx, "tasks", time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, 1, alive)
+	v, err := b.Store.Vitals(ctx, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, map[string]store.QueueWorkers{"tasks": {Heard: 1, Ready: 1}}, v.Workers)
+}

@@ -79,19 +79,21 @@ func (p *Pulse) hangUp(ctx context.Context) {
 	}
 }
 
+// heardSQL tells of heartbeats h that their workers were heard within an interval, in
+// SQL, and still hold their connection. One that was heard later than now was heard
+// before the clock stepped back.
+func heardSQL(within string) string {
+	return `h.at > now() - ` + within + ` AND h.at < now() + ` + within + ` AND (h.backend_pid IS NULL OR EXISTS (
+			SELECT 1 FROM pg_stat_activity a WHERE a.pid = h.backend_pid AND a.datname = current_database()))`
+}
+
+var workersAliveSQL = `SELECT count(*) FROM worker_heartbeats h WHERE $1 = ANY (h.queues) AND h.temporal_ok AND ` + heardSQL("$2::interval")
+
 // WorkersAlive counts the workers of a task queue that were heard within the
-// time, still hold their connection, and reach Temporal. One that was heard
-// later than now was heard before the clock stepped back.
+// time, still hold their connection, and reach Temporal.
 func (s *Store) WorkersAlive(ctx context.Context, queue string, within time.Duration) (int, error) {
 	var n int
-	err := s.pool.QueryRow(ctx, `
-		SELECT count(*) FROM worker_heartbeats h
-		WHERE $1 = ANY (h.queues) AND h.temporal_ok
-			AND h.at > now() - make_interval(secs => $2) AND h.at < now() + make_interval(secs => $2)
-			AND (h.backend_pid IS NULL OR EXISTS (
-				SELECT 1 FROM pg_stat_activity a WHERE a.pid = h.backend_pid AND a.datname = current_database()))`,
-		queue, within.Seconds()).Scan(&n)
-	if err != nil {
+	if err := s.pool.QueryRow(ctx, workersAliveSQL, queue, within).Scan(&n); err != nil {
 		return 0, translate(fmt.Errorf("count workers: %w", err))
 	}
 	return n, nil

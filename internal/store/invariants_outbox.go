@@ -4,12 +4,12 @@ import "strconv"
 
 // waitsSQL tells of rows o of the outbox that they wait, shouldBeToldSQL whether
 // nothing stands for one and a worker could tell it.
-const (
+var (
 	waitsSQL = `SELECT o.task_id, 'task ' || o.task_id || ' event ' || o.seq || ': waits since ' || date_trunc('second', o.created_at) ||
 				', tried ' || o.attempts || ' times' || CASE o.last_error WHEN '' THEN '' ELSE ', last error: ' || left(o.last_error, 100) END
 			FROM outbox o`
 	shouldBeToldSQL = `NOT (` + coveredSQL + `)
-				AND EXISTS (SELECT FROM worker_heartbeats h WHERE h.temporal_ok AND h.at > now() - interval '6 seconds')`
+				AND EXISTS (SELECT FROM worker_heartbeats h WHERE h.temporal_ok AND ` + heardSQL("interval '6 seconds'") + `)`
 )
 
 // outboxInvariants are promise I6: what Temporal must hear of is on its way.

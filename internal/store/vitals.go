@@ -61,7 +61,10 @@ type TableRows struct {
 // VitalsLimit is where counts of what waits stop: "this many, or more".
 const VitalsLimit = 10_000
 
-// The statements of Vitals. Each one reads at most VitalsLimit rows by an
+var vitalsWorkersSQL = `SELECT q, count(*), count(*) FILTER (WHERE h.temporal_ok)
+	FROM worker_heartbeats h CROSS JOIN unnest(h.queues) AS q WHERE ` + heardSQL("$1::interval") + ` GROUP BY q`
+
+// The other statements of Vitals. Each one reads at most VitalsLimit rows by an
 // index, or a table that stays small: kept counts, heartbeats, statistics.
 const (
 	vitalsOutboxSQL = `SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT $1) o),
@@ -72,12 +75,6 @@ const (
 	vitalsLagSQL = `SELECT count(*), coalesce(max((SELECT t.seq - t.applied_seq FROM tasks t WHERE t.id = l.task_id)), 0),
 			coalesce(now() - min(l.since), interval '0')
 		FROM (SELECT task_id, since FROM task_lag ORDER BY since LIMIT $1) l`
-
-	vitalsWorkersSQL = `SELECT q, count(*), count(*) FILTER (WHERE h.temporal_ok)
-		FROM worker_heartbeats h CROSS JOIN unnest(h.queues) AS q
-		WHERE h.at > now() - $1::interval AND (h.backend_pid IS NULL OR EXISTS (
-			SELECT 1 FROM pg_stat_activity a WHERE a.pid = h.backend_pid AND a.datname = current_database()))
-		GROUP BY q`
 
 	vitalsCountsSQL = `SELECT version_id = 0, what, sum(n)::bigint FROM (
 			SELECT version_id, what, n FROM pipeline_counts UNION ALL SELECT version_id, what, n FROM count_changes) k
