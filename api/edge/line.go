@@ -36,8 +36,8 @@ var (
 	}
 )
 
-// longestLine is how many wait at a time at most. In an overload, it is
-// overloadLine for each place.
+// longestLine is how many wait at a time at most. Of those who came in an overload, it
+// is overloadLine for each place.
 const (
 	longestLine  = 1024
 	overloadLine = 4
@@ -68,8 +68,9 @@ type line struct {
 	size   int64
 	patience
 	now func() time.Time
-	// waiting is how many stand in line.
-	waiting atomic.Int64
+	// waiting is how many stand in line, hurried how many of them came in an overload:
+	// who came before it is served after them.
+	waiting, hurried atomic.Int64
 	// began is when this line formed, and vain when somebody was last turned away, in
 	// nanoseconds since it was made: no step of the machine's clock is in a span.
 	began, vain atomic.Int64
@@ -95,23 +96,14 @@ func newLine(places int, p patience, now func() time.Time) *line {
 func (l *line) age() int64 { return l.now().Sub(l.made).Nanoseconds() }
 
 // enter takes a place and reports whether there was one in time.
-func (l *line) enter(ctx context.Context) bool {
-	return l.enterWithin(ctx, false, func() time.Duration {
-		if l.overloaded() {
-			return l.overload
-		}
-		return l.burst
-	})
-}
+func (l *line) enter(ctx context.Context) bool { return l.take(ctx, false) }
 
 // reenter is enter for who has had a place and gave it to others while a body was
 // read. They are next, and have the patience of a burst at any time: as many come as
 // were let in before, and turning them away would waste what was done for them.
-func (l *line) reenter(ctx context.Context) bool {
-	return l.enterWithin(ctx, true, func() time.Duration { return l.burst })
-}
+func (l *line) reenter(ctx context.Context) bool { return l.take(ctx, true) }
 
-func (l *line) enterWithin(ctx context.Context, back bool, most func() time.Duration) bool {
+func (l *line) take(ctx context.Context, back bool) bool {
 	if l.places.try() { // fails while others wait, too
 		l.remember(0)
 		return true
@@ -121,7 +113,13 @@ func (l *line) enterWithin(ctx context.Context, back bool, most func() time.Dura
 		l.began.Store(l.age())
 	}
 	defer l.waiting.Add(-1)
-	inTime, cancel := context.WithTimeout(ctx, most())
+	most := l.burst
+	if !back && l.overloaded() {
+		most = l.overload
+		l.hurried.Add(1)
+		defer l.hurried.Add(-1)
+	}
+	inTime, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if l.places.wait(inTime, back) {
 		return true
@@ -156,8 +154,7 @@ func (l *line) overloaded() bool {
 // full reports whether the line is so long that nobody new has a chance. Who
 // asks is turned away by that.
 func (l *line) full() bool {
-	n := l.waiting.Load()
-	full := n >= longestLine || n >= overloadLine*l.size && l.overloaded()
+	full := l.waiting.Load() >= longestLine || l.hurried.Load() >= overloadLine*l.size && l.overloaded()
 	if full {
 		l.vain.Store(l.age())
 		l.remember(everybody)
