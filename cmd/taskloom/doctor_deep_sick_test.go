@@ -331,7 +331,7 @@ func unsaid(branch, set string) sickness {
 // it is due, how often it was tried, and its urgency.
 func late(branch string, seq int, values string) sickness {
 	return sickness{branch: branch, flags: []string{"--grace", "60s"}, make: func(w *ward) string {
-		w.exec(`INSERT INTO worker_heartbeats (worker_id, queues, temporal_ok, at) VALUES ('w', '{tasks}', true, now() + interval '1 hour')`)
+		w.worker()
 		w.exec(`INSERT INTO outbox (topic, task_id, seq, created_at, next_attempt_at, attempts, priority) VALUES ('task_event', $1, $2, `+values+`)`, w.done, seq)
 		return fmt.Sprintf("task %d event %d: waits since", w.done, seq)
 	}}

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/dbtest"
@@ -108,6 +112,33 @@ func (w *ward) exec(sql string, args ...any) {
 	w.t.Helper()
 	_, err := w.Store.Pool().Exec(w.t.Context(), sql, args...)
 	require.NoError(w.t, err, sql)
+}
+
+// worker has one be heard every second, for as long as the test lasts.
+func (w *ward) worker() {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(w.t.Context())
+	beat := func() error { return w.Store.Beat(ctx, "w", []string{"tasks"}, true) }
+	require.NoError(w.t, beat())
+	var over sync.WaitGroup
+	over.Go(func() {
+		turn := time.NewTicker(time.Second)
+		defer turn.Stop()
+		for {
+			select {
+			case <-turn.C:
+				if err := beat(); ctx.Err() == nil {
+					assert.NoError(w.t, err)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	w.t.Cleanup(func() {
+		stop()
+		over.Wait()
+	})
 }
 
 // deep runs the command as an operator does, on a database that is at rest.
