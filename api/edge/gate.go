@@ -128,10 +128,17 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 		ex := From(ctx.Context())
 		r, _ := humachi.Unwrap(ctx)
 		ex.gate, ex.line = g, g.line(r.URL.Path, r.ContentLength)
+		var err error
 		if ctx.Operation().Metadata[slowOperation] == true {
 			ex.line = g.slow
+			if g.slow.full() { // the door asked the line of its path
+				err = g.refuse()
+			}
 		}
-		if err := ex.enter(ctx.Context()); err != nil {
+		if err == nil {
+			err = ex.enter(ctx.Context())
+		}
+		if err != nil {
 			WriteHumaError(api, ctx, err)
 			return
 		}

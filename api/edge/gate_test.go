@@ -180,6 +180,31 @@ func TestSlowCallersHoldNoPlace(t *testing.T) {
 	require.NoError(t, w.Close())
 }
 
+// What takes long by its nature stands in a line of its own, which the door does not
+// know of: when that is too long, nobody new stands in it.
+func TestTheLineOfSlowWorkIsAskedAsWell(t *testing.T) {
+	t.Parallel()
+	router := chi.NewRouter()
+	router.Use(Identify)
+	api := humachi.New(router, Config("test", "1", ""))
+	g := NewGate(1, people, time.Now, nil)
+	api.UseMiddleware(g.Middleware(api))
+	huma.Register(api, huma.Operation{
+		OperationID: "search", Method: http.MethodGet, Path: people + "tasks", Security: []map[string][]string{{"key": {}}}, Metadata: Slow(),
+	}, func(context.Context, *struct{}) (*struct{}, error) { return nil, nil })
+	search := func() int {
+		w := httptest.NewRecorder()
+		router.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, people+"tasks", http.NoBody))
+		return w.Code
+	}
+	require.Equal(t, http.StatusNoContent, search())
+	g.slow.waiting.Store(longestLine)
+	require.Equal(t, http.StatusServiceUnavailable, search(), "though a place is free")
+	require.InDelta(t, 1, count(t, g.vain), 0)
+	g.slow.waiting.Store(longestLine - 1)
+	require.Equal(t, http.StatusNoContent, search())
+}
+
 // What takes long by its nature and what does not keep each other waiting
 // neither way, and a few that take long at once are no overload.
 func TestSlowWorkHasPlacesOfItsOwn(t *testing.T) {

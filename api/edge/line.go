@@ -19,16 +19,19 @@ import (
 // Where half of all found no place at once lately, about as much comes as can be
 // done, and what gathers behind a stall makes everybody late for long: a line that
 // stands for as long as busy is an overload then.
-type patience struct{ burst, standing, busy, overload, calm time.Duration }
+//
+// Who has waited for late is served after the others in an overload; 0 is never.
+type patience struct{ burst, standing, busy, overload, late, calm time.Duration }
 
 // What is answered in milliseconds waits for milliseconds in an overload; what
 // takes a second or more by its nature would be turned away by that with nobody
 // else there. On a full machine a creation of 5,000 tasks takes two to three
-// seconds, and who is turned away by one sends all of it again.
+// seconds, and who is turned away by one sends all of it again. Nor is anybody late who
+// waits for such work.
 var (
 	quickPatience = patience{
 		burst: time.Second, standing: 300 * time.Millisecond, busy: 30 * time.Millisecond,
-		overload: 10 * time.Millisecond, calm: time.Second,
+		overload: 10 * time.Millisecond, late: 30 * time.Millisecond, calm: time.Second,
 	}
 	slowPatience = patience{
 		burst: 4 * time.Second, standing: 4 * time.Second, busy: 4 * time.Second,
@@ -36,8 +39,8 @@ var (
 	}
 )
 
-// longestLine is how many wait at a time at most. Of those who came in an overload, it
-// is overloadLine for each place.
+// longestLine is how many wait at a time at most, but for those who come back. In an
+// overload it is overloadLine for each place, of those who are served before who comes.
 const (
 	longestLine  = 1024
 	overloadLine = 4
@@ -61,16 +64,15 @@ const (
 	often     = everybody / 2
 )
 
-// line is a number of places and who waits for one: in order of arrival, and with
-// the last come first in an overload.
+// line is a number of places and who waits for one.
 type line struct {
 	places *places
 	size   int64
 	patience
 	now func() time.Time
-	// waiting is how many stand in line, hurried how many of them came in an overload:
-	// who came before it is served after them.
-	waiting, hurried atomic.Int64
+	// waiting is how many stand in line, ahead how many of them are served before who
+	// comes in an overload: not those who came before it and are late.
+	waiting, ahead atomic.Int64
 	// began is when this line formed, and vain when somebody was last turned away, in
 	// nanoseconds since it was made: no step of the machine's clock is in a span.
 	began, vain atomic.Int64
@@ -85,7 +87,7 @@ func newLine(places int, p patience, now func() time.Time) *line {
 	l := &line{size: int64(places), patience: p, now: now, made: now()}
 	l.places = newPlaces(places, func() time.Duration { return time.Duration(l.age()) }, func() time.Duration {
 		if l.overloaded() {
-			return p.busy
+			return p.late
 		}
 		return 0
 	})
@@ -109,15 +111,18 @@ func (l *line) take(ctx context.Context, back bool) bool {
 		return true
 	}
 	l.remember(everybody)
-	if l.waiting.Add(1) == 1 {
+	if l.waiting.Load() == 0 { // before it is told that one waits, so that nobody takes the last line's for this one's
 		l.began.Store(l.age())
 	}
+	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
-	most := l.burst
-	if !back && l.overloaded() {
+	most, overloaded := l.burst, l.overloaded()
+	if !back && overloaded {
 		most = l.overload
-		l.hurried.Add(1)
-		defer l.hurried.Add(-1)
+	}
+	if back || overloaded || l.late == 0 {
+		l.ahead.Add(1)
+		defer l.ahead.Add(-1)
 	}
 	inTime, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -154,7 +159,7 @@ func (l *line) overloaded() bool {
 // full reports whether the line is so long that nobody new has a chance. Who
 // asks is turned away by that.
 func (l *line) full() bool {
-	full := l.waiting.Load() >= longestLine || l.hurried.Load() >= overloadLine*l.size && l.overloaded()
+	full := l.waiting.Load() >= longestLine || l.ahead.Load() >= overloadLine*l.size && l.overloaded()
 	if full {
 		l.vain.Store(l.age())
 		l.remember(everybody)

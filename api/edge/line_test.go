@@ -357,6 +357,87 @@ func TestAnOverloadServesWhoCameLast(t *testing.T) {
 	})
 }
 
+// The door counts who is served before somebody new: not those who came before the
+// overload and are late, but all who come back, and all where nobody is late.
+func TestTheDoorCountsWhoIsServedBefore(t *testing.T) {
+	t.Parallel()
+	const most = overloadLine // for one place
+	for name, c := range map[string]struct {
+		slow, back     bool
+		before, during int
+		full           bool
+	}{
+		"they came before":         {before: 3 * most},
+		"few came in the overload": {before: 3 * most, during: most - 1},
+		"as many as may":           {before: 3 * most, during: most, full: true},
+		"they come back":           {back: true, before: 3 * most, full: true},
+		"no slow work is late":     {slow: true, before: 3 * most, full: true},
+		"as many as ever may":      {before: longestLine, full: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := NewGate(1, people, time.Now, nil)
+				l := g.programs
+				if c.slow {
+					l = g.slow
+				}
+				require.True(t, l.places.try())
+				var all sync.WaitGroup
+				stand := func(n int, back bool) {
+					for range n {
+						all.Go(func() { assert.False(t, l.take(t.Context(), back)) })
+					}
+					synctest.Wait()
+				}
+				if c.slow { // it is an overload when these have stood in vain
+					stand(remembered*4, false)
+					pass(l.burst / 2)
+				}
+				stand(c.before, c.back)
+				require.False(t, l.overloaded())
+				if c.slow {
+					pass(l.burst/2 + time.Millisecond)
+				} else {
+					pass(l.standing + time.Millisecond)
+				}
+				require.True(t, l.overloaded())
+				require.EqualValues(t, c.before, l.waiting.Load())
+				stand(c.during, false)
+				require.EqualValues(t, c.before+c.during, l.waiting.Load())
+				require.Equal(t, c.full, l.full())
+				all.Wait()
+				require.Zero(t, l.waiting.Load())
+				require.Zero(t, l.ahead.Load())
+			})
+		})
+	}
+}
+
+// Who comes back is served before others, but not all of many.
+func TestWhoComesBackKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(1, quickPatience, time.Now)
+		require.True(t, l.places.try())
+		var order []string // one at a time has the place
+		var all sync.WaitGroup
+		for _, who := range []string{"new", "new", "back", "back", "back", "back", "back", "back"} {
+			all.Go(func() {
+				if assert.True(t, l.take(t.Context(), who == "back")) {
+					order = append(order, who)
+					l.places.release()
+				}
+			})
+			synctest.Wait()
+		}
+		l.places.release()
+		all.Wait()
+		require.Equal(t, []string{"back", "back", "back", "back", "new", "back", "back", "new"}, order)
+		require.Panics(t, l.places.release, "twice")
+	})
+}
+
 // Who was let in before is next. In an overload, those who are late come after those
 // who are not, and the last come of them first.
 func TestWhoIsNext(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 // places are a bounded number of places, and who waits for one. While somebody
 // waits, no place is free.
 //
-// Who comes back is served before all others: something has been done for them. The
-// others are served in order of arrival. In an overload not all of them can be served
+// Who comes back is served before the others, for something has been done for them,
+// but for one of the others after backInRow of them. The others are served in order of
+// arrival. In an overload not all of them can be served
 // in time, and whoever has stood in line for too long is late whatever happens: to
 // serve them first makes all behind them late as well. So they are served after those
 // who came since, the last come first (after the adaptive LIFO of Maurer, "Fail at
@@ -23,10 +24,16 @@ type places struct {
 	late func() time.Duration
 
 	mu    sync.Mutex
+	size  int
 	free  int
 	back  list.List // of waiter
 	fresh list.List // of waiter
+	row   int       // how many of back were served since one of fresh
 }
+
+// backInRow is how many who come back are served in a row while others wait: many who
+// send their bodies at the same time keep nobody out.
+const backInRow = 4
 
 // waiter is somebody in line. given is closed when they have the place.
 type waiter struct {
@@ -35,7 +42,7 @@ type waiter struct {
 }
 
 func newPlaces(n int, now, late func() time.Duration) *places {
-	return &places{now: now, late: late, free: n}
+	return &places{now: now, late: late, size: n, free: n}
 }
 
 // try takes a place if one is free.
@@ -50,7 +57,7 @@ func (p *places) try() bool {
 }
 
 // wait takes a place, among those who come back or among the others, and reports
-// whether there was one before ctx ended.
+// whether there is one. There is none when ctx has ended before.
 func (p *places) wait(ctx context.Context, back bool) bool {
 	p.mu.Lock()
 	if p.free > 0 {
@@ -72,7 +79,7 @@ func (p *places) wait(ctx context.Context, back bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
-	case <-w.given: // in the meantime
+	case <-w.given: // just now
 		return true
 	default:
 		in.Remove(self)
@@ -85,15 +92,19 @@ func (p *places) release() {
 	late := p.late()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	in, next := &p.back, p.back.Front()
-	if next == nil {
-		in, next = &p.fresh, p.next(late)
+	from, next := &p.back, p.back.Front()
+	if next == nil || p.row >= backInRow && p.fresh.Len() > 0 {
+		from, next, p.row = &p.fresh, p.next(late), 0
+	} else {
+		p.row++
 	}
-	if next == nil {
-		p.free++
+	if next != nil {
+		close(from.Remove(next).(waiter).given) // nothing else is in the lists
 		return
 	}
-	close(in.Remove(next).(waiter).given) // nothing else is in the lists
+	if p.free++; p.free > p.size {
+		panic("a place was given back twice")
+	}
 }
 
 // next is the first come of those who are not late, or the last come of those who are.

@@ -81,7 +81,8 @@ func (p *Pulse) hangUp(ctx context.Context) {
 
 // heardSQL tells of heartbeats h that their workers were heard within an interval, in
 // SQL, and still hold their connection. One that was heard later than now was heard
-// before the clock stepped back.
+// before the clock stepped back. now() is the beginning of the transaction, so a long
+// one needs a snapshot of that time, or misses who is heard since.
 func heardSQL(within string) string {
 	return `h.at > now() - ` + within + ` AND h.at < now() + ` + within + ` AND (h.backend_pid IS NULL OR EXISTS (
 			SELECT 1 FROM pg_stat_activity a WHERE a.pid = h.backend_pid AND a.datname = current_database()))`
