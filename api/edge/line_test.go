@@ -286,7 +286,8 @@ func TestAStallWhereManyWaitIsAnOverload(t *testing.T) {
 		chance := rand.New(rand.NewPCG(1, 2))
 		var mu sync.Mutex
 		var all sync.WaitGroup
-		admitted, late := 0, 0
+		admitted, late, refused := 0, 0, 0
+		var longest time.Duration // until somebody was refused
 		for time.Since(began) < 30*time.Second {
 			pass(time.Duration(chance.ExpFloat64() * float64(5*time.Millisecond))) // 200 a second
 			work := time.Duration(chance.ExpFloat64() * float64(7*time.Millisecond))
@@ -296,7 +297,10 @@ func TestAStallWhereManyWaitIsAnOverload(t *testing.T) {
 				wait := time.Since(came)
 				mu.Lock()
 				switch {
-				case err != nil || came.Sub(began) < 10*time.Second: // of which it has to learn
+				case came.Sub(began) < 10*time.Second: // of which it has to learn
+				case err != nil:
+					refused++
+					longest = max(longest, wait)
 				default:
 					admitted++
 					if wait > bound {
@@ -317,6 +321,8 @@ func TestAStallWhereManyWaitIsAnOverload(t *testing.T) {
 		all.Wait()
 		require.Greater(t, admitted, 3000)
 		require.Less(t, late, admitted/100)
+		require.Less(t, refused, admitted/7, "those of the stalls, 200 ms of every three seconds, and some")
+		require.LessOrEqual(t, longest, quickPatience.overload, "nobody who stood there when it began does so in vain")
 	})
 }
 
