@@ -1,0 +1,177 @@
+package edge
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Who stood in line when an overload began is late whatever happens: those who come
+// then are served before them, and in time.
+func TestAnOverloadServesWhoCameLast(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const work, bound = 4 * time.Millisecond, 60 * time.Millisecond // two places: 500 a second
+		g := NewGate(2, people, time.Now, nil)
+		began := time.Now()
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		served, late := 0, 0 // of those who came in the first second
+		for time.Since(began) < 3*time.Second {
+			pass(time.Second / 1500)
+			all.Go(func() {
+				ex, came := arrival(g), time.Now()
+				if g.programs.full() || ex.enter(t.Context()) != nil {
+					return
+				}
+				mu.Lock()
+				if came.Sub(began) < time.Second {
+					served++
+					if time.Since(came) > bound {
+						late++
+					}
+				}
+				mu.Unlock()
+				pass(work)
+				ex.Leave()
+			})
+		}
+		all.Wait()
+		require.InDelta(t, 500, served, 100)
+
+		require.Less(t, late, 150, "who came until it was known to be an overload")
+	})
+}
+
+// The door counts who is served before somebody new: not those who came before the
+// overload and are late, but all who come back, and all where nobody is late.
+func TestTheDoorCountsWhoIsServedBefore(t *testing.T) {
+	t.Parallel()
+	const most = overloadLine // for one place
+	for name, c := range map[string]struct {
+		slow, back     bool
+		before, during int
+		full           bool
+	}{
+		"they came before":         {before: 3 * most},
+		"few came in the overload": {before: 3 * most, during: most - 1},
+		"as many as may":           {before: 3 * most, during: most, full: true},
+		"they come back":           {back: true, before: 3 * most, full: true},
+		"no slow work is late":     {slow: true, before: 3 * most, full: true},
+		"as many as ever may":      {before: longestLine, full: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := NewGate(1, people, time.Now, nil)
+				l := g.programs
+				if c.slow {
+					l = g.slow
+				}
+				require.True(t, l.places.try())
+				var all sync.WaitGroup
+				stand := func(n int, back bool) {
+					for range n {
+						all.Go(func() { assert.False(t, l.take(t.Context(), back)) })
+					}
+					synctest.Wait()
+				}
+				if c.slow { // it is an overload when these have stood in vain
+					stand(remembered*4, false)
+					pass(l.burst / 2)
+				}
+				stand(c.before, c.back)
+				require.False(t, l.overloaded())
+				if c.slow {
+					pass(l.burst/2 + time.Millisecond)
+				} else {
+					pass(l.standing + time.Millisecond)
+				}
+				require.True(t, l.overloaded())
+				require.EqualValues(t, c.before, l.waiting.Load())
+				stand(c.during, false)
+				require.EqualValues(t, c.before+c.during, l.waiting.Load())
+				require.Equal(t, c.full, l.full())
+				all.Wait()
+				require.Zero(t, l.waiting.Load())
+				require.Zero(t, l.ahead.Load())
+			})
+		})
+	}
+}
+
+// Who comes back is served before others, but not all of many.
+func TestWhoComesBackKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(1, quickPatience, time.Now)
+		require.True(t, l.places.try())
+		var order []string // one at a time has the place
+		var all sync.WaitGroup
+		for _, who := range []string{"new", "new", "back", "back", "back", "back", "back", "back"} {
+			all.Go(func() {
+				if assert.True(t, l.take(t.Context(), who == "back")) {
+					order = append(order, who)
+					l.places.release()
+				}
+			})
+			synctest.Wait()
+		}
+		l.places.release()
+		all.Wait()
+		require.Equal(t, []string{"back", "back", "back", "back", "new", "back", "back", "new"}, order)
+		require.Panics(t, l.places.release, "twice")
+	})
+}
+
+// Who was let in before is next. In an overload, those who are late come after those
+// who are not, and the last come of them first.
+func TestWhoIsNext(t *testing.T) {
+	t.Parallel()
+	const each = 10 * time.Millisecond
+	for name, c := range map[string]struct {
+		late time.Duration
+		want []string
+	}{
+		"in order":       {0, []string{"back 1", "back 2", "1", "2", "3", "4"}},
+		"two are late":   {3*each + each/2, []string{"back 1", "back 2", "3", "4", "2", "1"}},
+		"all are late":   {each / 2, []string{"back 1", "back 2", "4", "3", "2", "1"}},
+		"nobody is late": {time.Second, []string{"back 1", "back 2", "1", "2", "3", "4"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				p := newPlaces(1, func() time.Duration { return time.Since(began) }, func() time.Duration { return c.late })
+				require.True(t, p.try())
+				var order []string // one at a time has the place
+				var all sync.WaitGroup
+				for _, who := range []string{"1", "back 1", "2", "3", "back 2", "4"} {
+					all.Go(func() {
+						if assert.True(t, p.wait(t.Context(), strings.HasPrefix(who, "back"))) {
+							order = append(order, who)
+							p.release()
+						}
+					})
+					pass(each)
+				}
+				left, leave := context.WithCancel(t.Context())
+				leave()
+				require.False(t, p.wait(left, true), "nobody waits for who leaves")
+				require.False(t, p.wait(left, false))
+				require.False(t, p.try())
+				p.release()
+				all.Wait()
+				require.Equal(t, c.want, order)
+				require.True(t, p.try(), "nobody waits any more")
+				require.False(t, p.try())
+			})
+		})
+	}
+}
