@@ -128,17 +128,10 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 		ex := From(ctx.Context())
 		r, _ := humachi.Unwrap(ctx)
 		ex.gate, ex.line = g, g.line(r.URL.Path, r.ContentLength)
-		var err error
 		if ctx.Operation().Metadata[slowOperation] == true {
 			ex.line = g.slow
-			if g.slow.full() { // the door asked the line of its path
-				err = g.refuse()
-			}
 		}
-		if err == nil {
-			err = ex.enter(ctx.Context())
-		}
-		if err != nil {
+		if err := ex.enter(ctx.Context()); err != nil {
 			WriteHumaError(api, ctx, err)
 			return
 		}
@@ -149,7 +142,13 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 
 // enter takes a place for the request, where there is a gate. The error refuses
 // the request.
-func (ex *Exchange) enter(ctx context.Context) error { return ex.take(ctx, (*line).enter) }
+func (ex *Exchange) enter(ctx context.Context) error {
+	// The door knows neither the operation nor the size of what is not announced.
+	if ex.gate != nil && !ex.inside && ex.line == ex.gate.slow && ex.line.full() {
+		return ex.gate.refuse()
+	}
+	return ex.take(ctx, (*line).enter)
+}
 
 // enterWith is enter for a request that left to read its body, of that many
 // bytes. What takes long is not let in sooner for that: everybody else works less

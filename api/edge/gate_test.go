@@ -201,6 +201,8 @@ func TestTheLineOfSlowWorkIsAskedAsWell(t *testing.T) {
 	g.slow.waiting.Store(longestLine)
 	require.Equal(t, http.StatusServiceUnavailable, search(), "though a place is free")
 	require.InDelta(t, 1, count(t, g.vain), 0)
+	require.Error(t, arrival(g).enterWith(t.Context(), slowBody+1), "nor somebody whose body was not announced")
+	require.InDelta(t, 2, count(t, g.vain), 0)
 	g.slow.waiting.Store(longestLine - 1)
 	require.Equal(t, http.StatusNoContent, search())
 }

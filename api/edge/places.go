@@ -12,11 +12,10 @@ import (
 //
 // Who comes back is served before the others, for something has been done for them,
 // but for one of the others after backInRow of them. The others are served in order of
-// arrival. In an overload not all of them can be served
-// in time, and whoever has stood in line for too long is late whatever happens: to
-// serve them first makes all behind them late as well. So they are served after those
-// who came since, the last come first (after the adaptive LIFO of Maurer, "Fail at
-// Scale", ACM Queue 2015).
+// arrival. In an overload not all of them can be served in time, and whoever has stood
+// in line for too long is late whatever happens: to serve them first makes all behind
+// them late as well. So they are served after those who came since, the last come first
+// (after the adaptive LIFO of Maurer, "Fail at Scale", ACM Queue 2015).
 type places struct {
 	now func() time.Duration
 	// late is after how long somebody is served after those who came since; 0 or less

@@ -44,7 +44,6 @@ func TestAnOverloadServesWhoCameLast(t *testing.T) {
 		}
 		all.Wait()
 		require.InDelta(t, 500, served, 100)
-
 		require.Less(t, late, 150, "who came until it was known to be an overload")
 	})
 }
