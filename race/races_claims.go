@@ -29,8 +29,11 @@ func heldFigures(o options) []figure {
 		{Name: "held_kept", Says: "left of what is done per CPU second", More: true, Bound: 0.7},
 		{Name: "free_per_cpu_s", Says: "done per CPU second, before", Unit: "/CPU-s", More: true},
 		{Name: "held_per_cpu_s", Says: "done per CPU second, after", Unit: "/CPU-s", More: true, CPU: true},
+		{Name: "free_claim_p50_ms", Says: "claim p50, as fast as it goes, before", Unit: "ms"},
 		{Name: "free_claim_p99_ms", Says: "claim p99, as fast as it goes, before", Unit: "ms"},
+		{Name: "held_claim_p50_ms", Says: "claim p50, as fast as it goes, after", Unit: "ms"},
 		{Name: "held_claim_p99_ms", Says: "claim p99, as fast as it goes, after", Unit: "ms"},
+		{Name: "churn_claim_p50_ms", Says: fmt.Sprintf("claim p50 at %d/s meanwhile", o.claimRate), Unit: "ms"},
 		{Name: "churn_claim_p99_ms", Says: fmt.Sprintf("claim p99 at %d/s meanwhile", o.claimRate), Unit: "ms"},
 	}, countedFigures...)
 }

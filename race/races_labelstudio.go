@@ -297,6 +297,7 @@ func labelStudioRace(ctx context.Context, r *room) error {
 		phase: "work", curves: []string{"next", "submit", "import"},
 		figures: []figure{
 			{Name: "import_p50_ms", Says: "import of 5,000, p50", Unit: "ms"},
+			{Name: "import_p99_ms", Says: "p99", Unit: "ms"},
 			{Name: "import_rows_per_cpu_s", Says: "tasks imported a CPU second", Unit: "/CPU-s", More: true},
 			{Name: "next_p50_ms", Says: fmt.Sprintf("next task at %d/s, p50", labelPace), Unit: "ms"},
 			{Name: "next_p99_ms", Says: "p99", Unit: "ms"},
