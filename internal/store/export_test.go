@@ -10,7 +10,7 @@ import (
 
 // OnPool is a Store on connections of a test's own.
 func OnPool(pool *pgxpool.Pool) *Store {
-	return &Store{pool: pool, versions: newVersionCache(), heads: newQueueHeads(), waits: newLockWaits(pool.Config().MaxConns)}
+	return &Store{pool: pool, versions: newVersionCache(), heads: newQueueHeads(), due: newOutboxHeads(), waits: newLockWaits(pool.Config().MaxConns)}
 }
 
 // Translate is what every method does with an error of Postgres.
@@ -27,6 +27,7 @@ var (
 	LiveClaimSQL   = liveClaimSQL
 	QueueFront     = queueFront
 	HeadOfQueue    = (*Store).headOfQueue
+	HeadOfOutbox   = (*Store).headOfOutbox
 	ClaimTail      = claimTail
 	TaskOfClaim    = taskOfClaim
 	CountQueueSQL  = countQueueSQL

@@ -85,7 +85,8 @@ const coveredSQL = `o.seq > 0 AND (SELECT count(*) FILTER (WHERE p.priority <= o
 
 const takeOutboxSQL = `WITH due AS (
 			SELECT o.id FROM outbox o
-			WHERE o.next_attempt_at <= now() AND o.priority BETWEEN $3 AND $4 AND (o.leased_until IS NULL OR o.leased_until <= now())
+			WHERE o.next_attempt_at <= now() AND (o.priority, o.next_attempt_at) >= ($3::smallint, $5::timestamptz) AND o.priority <= $4
+				AND (o.leased_until IS NULL OR o.leased_until <= now())
 				AND NOT (` + coveredSQL + `)
 			ORDER BY o.priority, o.next_attempt_at, o.id LIMIT $1 FOR UPDATE OF o SKIP LOCKED
 		), taken AS (
@@ -117,7 +118,7 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 // each look for one that is to be told would pass over thousands.
 const dropCoveredSQL = `DELETE FROM outbox WHERE id = ANY (ARRAY(
 		SELECT o.id FROM outbox o WHERE o.id = ANY (ARRAY(
-				SELECT id FROM outbox WHERE next_attempt_at <= now() AND priority BETWEEN $1 AND $2
+				SELECT id FROM outbox WHERE next_attempt_at <= now() AND (priority, next_attempt_at) >= ($1::smallint, $4::timestamptz) AND priority <= $2
 				ORDER BY priority, next_attempt_at, id LIMIT $3))
 			AND ` + coveredSQL + ` FOR UPDATE OF o SKIP LOCKED))`
 
@@ -129,13 +130,14 @@ const dropCovered = 256
 // takes events in any order and applies them in the journal's. A lease is in no
 // index: the rows that dispatchers have in their hands are few, and passed over.
 func (s *Store) TakeOutbox(ctx context.Context, n int, u Urgency) ([]Delivery, error) {
+	from := s.headOfOutbox(ctx, u)
 	b := &pgx.Batch{}
 	genericPlan(b)
 	if u == UrgencyClaimed {
-		b.Queue(dropCoveredSQL, u, u.last(), dropCovered)
+		b.Queue(dropCoveredSQL, u, u.last(), dropCovered, from)
 	}
 	var out []Delivery
-	b.Queue(takeOutboxSQL, n, OutboxLease, u, u.last()).Query(func(rows pgx.Rows) (err error) {
+	b.Queue(takeOutboxSQL, n, OutboxLease, u, u.last(), from).Query(func(rows pgx.Rows) (err error) {
 		out, err = pgx.CollectRows(rows, scanDelivery)
 		return err
 	})

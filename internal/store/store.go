@@ -32,7 +32,8 @@ const (
 type Store struct {
 	pool     *pgxpool.Pool
 	versions *versionCache
-	heads    *queueHeads
+	heads    *heads[queueName, queuePosition]
+	due      *heads[Urgency, time.Time]
 	waits    *lockWaits
 	// expired counts the leases that this process took back.
 	expired atomic.Int64
@@ -84,7 +85,7 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("make connection pool: %w", err)
 	}
 	g.pool.Store(pool)
-	return &Store{pool: pool, versions: versions, heads: newQueueHeads(), waits: newLockWaits(cfg.MaxConns)}, nil
+	return &Store{pool: pool, versions: versions, heads: newQueueHeads(), due: newOutboxHeads(), waits: newLockWaits(cfg.MaxConns)}, nil
 }
 
 // Close ends all connections, waiting for those in use.

@@ -1,0 +1,83 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// TestTheOutboxBeginsBehindWhatASnapshotKeeps has 20,000 rows delivered while somebody
+// holds an old snapshot: who looks for what is due does not come by all of them, and
+// what is due from before is told all the same.
+func TestTheOutboxBeginsBehindWhatASnapshotKeeps(t *testing.T) {
+	t.Parallel()
+	for name, u := range map[string]store.Urgency{"handed": store.UrgencyHanded, "claimed": store.UrgencyClaimed, "created": store.UrgencyCreated} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			ctx := t.Context()
+			const gone = 20_000
+			one, ids := b.oneConnection(), b.create(3)
+			b.emptyOutbox(one)
+			row := func(task int64, ago string) {
+				b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at) VALUES ('task_sync', $1, 0, $2, now() - $3::interval)`, task, u, ago)
+			}
+			takes := func(want ...int64) {
+				t.Helper()
+				var got []int64
+				require.Eventually(t, func() bool {
+					rows, err := one.TakeOutbox(ctx, 16, u)
+					require.NoError(t, err)
+					for _, d := range rows {
+						got = append(got, d.TaskID)
+					}
+					require.NoError(t, one.DoneOutbox(ctx, rows))
+					return len(got) >= len(want)
+				}, 10*time.Second, 10*time.Millisecond)
+				require.ElementsMatch(t, want, got)
+			}
+			reads := func() (least int64) { // of one take; the look once a second reads more
+				least = gone
+				for range 3 {
+					before := b.reads(one, "outbox")
+					takes()
+					least = min(least, b.reads(one, "outbox")-before)
+				}
+				return least
+			}
+			require.Zero(t, store.HeadOfOutbox(one, ctx, u), "nothing is in the way yet")
+
+			snapshot, err := b.Store.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+			require.NoError(t, err)
+			defer func() { _ = snapshot.Rollback(ctx) }()
+			_, err = snapshot.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`)
+			require.NoError(t, err)
+			_, err = snapshot.Exec(ctx, `SELECT FROM tasks`)
+			require.NoError(t, err)
+			b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
+				SELECT 'task_event', $1, i + 100, $2, now() - interval '10 minutes' + i * interval '10 ms' FROM generate_series(1, $3::int) i`, ids[2], u, gone)
+			b.exec(`DELETE FROM outbox`)
+			require.Eventually(t, func() bool { return !store.HeadOfOutbox(one, ctx, u).IsZero() },
+				10*time.Second, 10*time.Millisecond, "found when it is looked for again")
+			require.Less(t, reads(), int64(gone/10))
+
+			row(ids[0], "0")
+			takes(ids[0])
+			row(ids[1], "5 minutes") // whose transaction took long, or met a clock that stepped back
+			row(ids[0], "0")
+			takes(ids[0], ids[1])
+
+			require.NoError(t, snapshot.Rollback(ctx))
+			require.Eventually(t, func() bool {
+				b.exec(`VACUUM outbox`)
+				return store.HeadOfOutbox(one, ctx, u).IsZero()
+			}, 20*time.Second, 50*time.Millisecond, "nothing is in the way any more")
+			row(ids[1], "5 minutes")
+			takes(ids[1])
+		})
+	}
+}
