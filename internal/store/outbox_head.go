@@ -22,7 +22,7 @@ const lateCommit = 2 * time.Second
 func newOutboxHeads() *heads[Urgency, time.Time] { return newHeads[Urgency](time.Time{}) }
 
 // headOfOutbox returns since when rows of an urgency are due that are there: those
-// that were due before were delivered.
+// that were due before were delivered. After a look that failed it is the front, once.
 func (s *Store) headOfOutbox(ctx context.Context, u Urgency) time.Time {
 	at, look := s.due.begin(u)
 	if !look {
@@ -31,8 +31,9 @@ func (s *Store) headOfOutbox(ctx context.Context, u Urgency) time.Time {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	found, err := s.lookForDue(ctx, u)
-	if err != nil {
-		return s.due.looked(u, nil)
+	if err != nil { // it may be what takes long: nothing before the head would be found otherwise
+		s.due.looked(u, nil)
+		return time.Time{}
 	}
 	return s.due.looked(u, &found)
 }

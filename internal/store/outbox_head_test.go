@@ -71,6 +71,16 @@ func TestTheOutboxBeginsBehindWhatASnapshotKeeps(t *testing.T) {
 			row(ids[0], "0")
 			takes(ids[0], ids[1])
 
+			lock, err := b.Store.Pool().Begin(ctx)
+			require.NoError(t, err)
+			defer func() { _ = lock.Rollback(ctx) }()
+			_, err = lock.Exec(ctx, `LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE`)
+			require.NoError(t, err)
+			require.Eventually(t, func() bool { return store.HeadOfOutbox(one, ctx, u).IsZero() },
+				10*time.Second, 10*time.Millisecond, "who cannot look begins at the front")
+			require.NoError(t, lock.Rollback(ctx))
+			require.NotZero(t, store.HeadOfOutbox(one, ctx, u), "but once")
+
 			require.NoError(t, snapshot.Rollback(ctx))
 			require.Eventually(t, func() bool {
 				b.exec(`VACUUM outbox`)
