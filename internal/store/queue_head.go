@@ -16,10 +16,10 @@ import (
 // first: after ten minutes of work at 50 a second a claim took four times as much as
 // before. Thousands of tasks that an admin holds are in the way alike. So a process
 // looks once in a while where its queues really begin, and what it costs to find out.
-// Where that is little, as nearly always, claims begin at the
-// front, and the order of service is exact. Where it is much, they begin there: what
-// comes in before it meanwhile, because it was given back, is held no more or got
-// another priority, is found by the next look, or when there is nothing behind.
+// Where that is little, as nearly always, claims begin at the front, and the order of
+// service is exact. Where it is much, they begin there: what comes in before it
+// meanwhile, because it was given back, is held no more or got another priority, is
+// found by the next look, or when there is nothing behind.
 
 // queuePosition is a place in a queue's order of service.
 type queuePosition struct {
