@@ -28,7 +28,7 @@ func (s *Store) fromTheFuture(ctx context.Context, limit int) error {
 				(SELECT id FROM outbox WHERE priority = p.priority AND next_attempt_at > now() + interval '1 second'
 					AND (attempts = 0 OR next_attempt_at > now() + $1::interval) ORDER BY next_attempt_at DESC LIMIT $3)
 				UNION
-				SELECT id FROM (SELECT id, leased_until FROM outbox WHERE priority = p.priority ORDER BY next_attempt_at, id LIMIT $3) AS head
+				SELECT id FROM (SELECT id, leased_until FROM outbox WHERE priority = p.priority ORDER BY next_attempt_at LIMIT $3) AS head
 					WHERE leased_until > now() + $2::interval) f
 		) UPDATE outbox o SET next_attempt_at = least(o.next_attempt_at, now()), leased_until = NULL FROM ahead WHERE o.id = ahead.id`,
 		farthestAttempt, OutboxLease+time.Second, limit)

@@ -80,15 +80,16 @@ type Delivery struct {
 // coveredSQL is for rows o that need not be told: a later one of their task is at
 // least as urgent, and what a run hears of it makes it read all before it in the
 // journal. A nudge, which has no number, is told by itself. It is an aggregate with
-// a filter, so that the planner looks at the rows of the one task only.
-const coveredSQL = `o.seq > 0 AND (SELECT count(*) FILTER (WHERE p.priority <= o.priority) FROM outbox p WHERE p.task_id = o.task_id AND p.seq > o.seq) > 0`
+// a filter, so that the planner looks at the rows of the one task only. That o has a
+// number is asked in there: outside, an index by number would do for finding o.
+const coveredSQL = `(SELECT count(*) FILTER (WHERE p.priority <= o.priority) FROM outbox p WHERE o.seq > 0 AND p.task_id = o.task_id AND p.seq > o.seq) > 0`
 
 const takeOutboxSQL = `WITH due AS (
 			SELECT o.id FROM outbox o
 			WHERE o.next_attempt_at <= now() AND (o.priority, o.next_attempt_at) >= ($3::smallint, $5::timestamptz) AND o.priority <= $4
 				AND (o.leased_until IS NULL OR o.leased_until <= now())
 				AND NOT (` + coveredSQL + `)
-			ORDER BY o.priority, o.next_attempt_at, o.id LIMIT $1 FOR UPDATE OF o SKIP LOCKED
+			ORDER BY o.priority, o.next_attempt_at LIMIT $1 FOR UPDATE OF o SKIP LOCKED
 		), taken AS (
 			UPDATE outbox o SET leased_until = now() + $2::interval, attempts = o.attempts + 1
 			WHERE o.id = ANY (ARRAY(SELECT id FROM due))
@@ -119,7 +120,7 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 const dropCoveredSQL = `DELETE FROM outbox WHERE id = ANY (ARRAY(
 		SELECT o.id FROM outbox o WHERE o.id = ANY (ARRAY(
 				SELECT id FROM outbox WHERE next_attempt_at <= now() AND (priority, next_attempt_at) >= ($1::smallint, $4::timestamptz) AND priority <= $2
-				ORDER BY priority, next_attempt_at, id LIMIT $3))
+				ORDER BY priority, next_attempt_at LIMIT $3))
 			AND ` + coveredSQL + ` FOR UPDATE OF o SKIP LOCKED))`
 
 // dropCovered is how many rows are looked at for it at a time.

@@ -91,3 +91,55 @@ func TestTheOutboxBeginsBehindWhatASnapshotKeeps(t *testing.T) {
 		})
 	}
 }
+
+// TestToldRowsAreFoundByTheirNumber tells rows beside what an old snapshot keeps, by
+// plans that were made while Postgres counted nothing in the outbox, as it nearly always
+// does: to take, to give back, to put off and to delete them nobody comes by the rest.
+func TestToldRowsAreFoundByTheirNumber(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	const gone = 20_000
+	one, ids := b.oneConnection(), b.create(2)
+	b.emptyOutbox(one)
+	b.exec(`VACUUM (ANALYZE) outbox`)
+	snapshot, err := b.Store.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	require.NoError(t, err)
+	defer func() { _ = snapshot.Rollback(ctx) }()
+	_, err = snapshot.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`)
+	require.NoError(t, err)
+	_, err = snapshot.Exec(ctx, `SELECT FROM tasks`)
+	require.NoError(t, err)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
+		SELECT 'task_event', $1, i + 100, 5, now() - interval '10 minutes' + i * interval '10 ms' FROM generate_series(1, $2::int) i`, ids[1], gone)
+	b.exec(`DELETE FROM outbox`)
+	b.exec(`VACUUM (ANALYZE) outbox`)
+	var counted float64
+	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT reltuples FROM pg_class WHERE relname = 'outbox'`).Scan(&counted))
+	require.Zero(t, counted)
+
+	blocks := func() (n int64) { // of all indexes, read by what one does
+		_, err := one.Pool().Exec(ctx, `SELECT pg_stat_force_next_flush()`)
+		require.NoError(t, err)
+		require.NoError(t, b.Store.Pool().QueryRow(ctx,
+			`SELECT sum(idx_blks_read + idx_blks_hit)::bigint FROM pg_statio_user_indexes WHERE relname = 'outbox'`).Scan(&n))
+		return n
+	}
+	var size int64
+	require.NoError(t, b.Store.Pool().QueryRow(ctx, `SELECT max(pg_relation_size(indexrelid)) / 8192 FROM pg_index WHERE indrelid = 'outbox'::regclass`).Scan(&size))
+	require.Greater(t, size, int64(50), "there is something to come by")
+	least := size
+	for range 3 { // the look once a second comes by all of it
+		b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_sync', $1, 0, 5)`, ids[0])
+		require.Eventually(t, func() bool { return !store.HeadOfOutbox(one, ctx, store.UrgencyClaimed).IsZero() }, 10*time.Second, 10*time.Millisecond)
+		before := blocks()
+		got, err := one.TakeOutbox(ctx, 16, store.UrgencyClaimed)
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		require.NoError(t, one.GiveBackOutbox(ctx, []int64{got[0].ID}))
+		require.NoError(t, one.RetryOutbox(ctx, got[0].ID, 0, "later"))
+		require.NoError(t, one.DoneOutbox(ctx, got))
+		least = min(least, blocks()-before)
+	}
+	require.Less(t, least, size/2)
+}

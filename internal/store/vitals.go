@@ -70,7 +70,7 @@ const (
 	vitalsOutboxSQL = `SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT $1) o),
 		coalesce(now() - (SELECT created_at FROM outbox ORDER BY id LIMIT 1), interval '0'),
 		coalesce(now() - (SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < $2
-			ORDER BY priority, next_attempt_at, id LIMIT $1) u), interval '0')`
+			ORDER BY priority, next_attempt_at LIMIT $1) u), interval '0')`
 
 	vitalsLagSQL = `SELECT count(*), coalesce(max((SELECT t.seq - t.applied_seq FROM tasks t WHERE t.id = l.task_id)), 0),
 			coalesce(now() - min(l.since), interval '0')

@@ -68,7 +68,7 @@ func TestVitalsReadByIndex(t *testing.T) {
 	}{
 		"lag":     {store.VitalsLagSQL, []any{store.VitalsLimit}, []string{"task_lag_since", "tasks_pkey"}},
 		"uploads": {store.VitalsUploadsSQL, []any{store.VitalsLimit}, []string{"uploads_processing"}},
-		"outbox":  {store.VitalsOutboxSQL, []any{store.VitalsLimit, 9}, []string{"outbox_pkey", "outbox_due"}},
+		"outbox":  {store.VitalsOutboxSQL, []any{store.VitalsLimit, 9}, []string{"outbox_pkey", "outbox_next"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var used []string
