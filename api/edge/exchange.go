@@ -7,6 +7,7 @@ package edge
 import (
 	"context"
 	"log/slog"
+	"time"
 )
 
 // Exchange is what the edge remembers of one request until its log line is
@@ -21,10 +22,12 @@ type Exchange struct {
 	// owner is whose share of the budget for bodies the request uses.
 	owner string
 	// gate is whose place the request needs, line where it waits for one, and
-	// inside whether it has one.
+	// inside whether it has one, and since when. caller is who it says that it is from.
 	gate   *Gate
 	line   *line
 	inside bool
+	since  time.Duration
+	caller caller
 	err    error
 	attrs  []slog.Attr
 }

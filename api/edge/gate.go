@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -26,6 +27,7 @@ type Gate struct {
 	// shed counts who is refused at the door, and is in no other count; vain who stood
 	// in line first, and is among the requests as well.
 	shed, vain prometheus.Counter
+	held       atomic.Int64 // how many hear later that they are refused
 }
 
 // slowShare is how many places for programs there are for each of slow work.
@@ -64,6 +66,9 @@ func NewGate(places int, people string, now func() time.Time, reg prometheus.Reg
 		slow: newLine(slowPlaces(places), slowPatience, now), peoplePrefix: people,
 		shed: refused.WithLabelValues("door"), vain: refused.WithLabelValues("line"), // from zero on, for rates
 	}
+	// Only among programs: who asks again at once is one, and of people those who work
+	// have places for longer than those who look whether there is work.
+	g.programs.places.had = &shares{}
 	if reg != nil {
 		reg.MustRegister(refused)
 	}
@@ -82,18 +87,32 @@ func (g *Gate) line(path string, announced int64) *line {
 	return g.programs
 }
 
-// refuse counts a request that got no place, and says so.
-func (g *Gate) refuse() error {
-	g.vain.Inc()
-	return fault.New(fault.Unavailable, turnedAway).After(time.Second)
+// toldAfter is how long after they came a program hears at the soonest that it is refused
+// which asks again at once. In an overload most of what comes may be such programs, and
+// refusing them so often takes both sides more of the processors than serving the others.
+const toldAfter = 20 * time.Millisecond
+
+// hold waits until somebody who came at a time hears that they are refused, which is at
+// once but for who asks again at once; and for these, too, where very many wait for it.
+func (g *Gate) hold(ctx context.Context, l *line, who caller, came time.Duration) {
+	p := l.places
+	defer func() { p.had.tell(who, p.now()) }()
+	defer g.held.Add(-1)
+	wait := toldAfter - (p.now() - came)
+	if g.held.Add(1) > longestLine || wait <= 0 || !p.had.again(who, came) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	<-ctx.Done()
 }
 
 const turnedAway = "too many requests at a time; try again in a moment"
 
-// Shed stands before everything else and answers those who have no chance at
-// once, at a fraction of what any other answer costs: when most of what comes
-// must be refused, refusing is most of the work. Such a request leaves no log
-// line and no trace, only the count.
+// Shed stands before everything else and answers those who have no chance, at a
+// fraction of what any other answer costs: when most of what comes must be
+// refused, refusing is most of the work. Such a request leaves no log line and no
+// trace, only the count.
 func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 	if g == nil {
 		return next
@@ -101,11 +120,13 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 	body := []byte(`{"error":"` + string(fault.Unavailable) + `","message":"` + turnedAway + `"}` + "\n")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		open := r.URL.Path == prefix+"v1/health" || r.URL.Path == prefix+"console/login" // they take no place
-		if open || !strings.HasPrefix(r.URL.Path, prefix) || !g.line(r.URL.Path, r.ContentLength).full() {
+		l, who := g.line(r.URL.Path, r.ContentLength), callerOf(r.Header)
+		if open || !strings.HasPrefix(r.URL.Path, prefix) || !l.full(who) {
 			next.ServeHTTP(w, r)
 			return
 		}
 		g.shed.Inc()
+		g.hold(r.Context(), l, who, l.places.now())
 		h := w.Header()
 		h.Set(RequestIDHeader, requestID(r))
 		h.Set("Content-Type", "application/json")
@@ -127,7 +148,7 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 		}
 		ex := From(ctx.Context())
 		r, _ := humachi.Unwrap(ctx)
-		ex.gate, ex.line = g, g.line(r.URL.Path, r.ContentLength)
+		ex.gate, ex.line, ex.caller = g, g.line(r.URL.Path, r.ContentLength), callerOf(r.Header)
 		if ctx.Operation().Metadata[slowOperation] == true {
 			ex.line = g.slow
 		}
@@ -144,8 +165,8 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 // the request.
 func (ex *Exchange) enter(ctx context.Context) error {
 	// The door knows neither the operation nor the size of what is not announced.
-	if ex.gate != nil && !ex.inside && ex.line == ex.gate.slow && ex.line.full() {
-		return ex.gate.refuse()
+	if ex.gate != nil && !ex.inside && ex.line == ex.gate.slow && ex.line.full(ex.caller) {
+		return ex.refuse(ctx, ex.line.places.now())
 	}
 	return ex.take(ctx, (*line).enter)
 }
@@ -166,14 +187,24 @@ func (ex *Exchange) enterWith(ctx context.Context, body int) error {
 	return ex.take(ctx, (*line).reenter)
 }
 
-func (ex *Exchange) take(ctx context.Context, enter func(*line, context.Context) bool) error {
+func (ex *Exchange) take(ctx context.Context, enter func(*line, context.Context, caller) bool) error {
 	if ex.gate == nil || ex.inside {
 		return nil
 	}
-	if ex.inside = enter(ex.line, ctx); !ex.inside {
-		return ex.gate.refuse()
+	came := ex.line.places.now()
+	ex.inside = enter(ex.line, ctx, ex.caller)
+	ex.since = ex.line.places.now()
+	if !ex.inside {
+		return ex.refuse(ctx, came)
 	}
 	return nil
+}
+
+// refuse counts a request that came at a time and got no place, and says so.
+func (ex *Exchange) refuse(ctx context.Context, came time.Duration) error {
+	ex.gate.vain.Inc()
+	ex.gate.hold(ctx, ex.line, ex.caller, came)
+	return fault.New(fault.Unavailable, turnedAway).After(time.Second)
 }
 
 // Leave gives the request's place to others, for the time of what takes long
@@ -182,6 +213,7 @@ func (ex *Exchange) take(ctx context.Context, enter func(*line, context.Context)
 func (ex *Exchange) Leave() {
 	if ex.inside {
 		ex.inside = false
+		ex.line.places.had.charge(ex.caller, ex.owner, ex.since, ex.line.places.now())
 		ex.line.places.release()
 	}
 }

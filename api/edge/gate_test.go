@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,7 +28,13 @@ func pass(d time.Duration) { <-time.After(d) }
 const people = "/api/console/"
 
 // arrival is a program's request.
-func arrival(g *Gate) *Exchange { return &Exchange{gate: g, line: g.programs} }
+func arrival(g *Gate) *Exchange {
+	n, _ := arrived.LoadOrStore(g, &atomic.Uint32{})
+	return &Exchange{gate: g, line: g.programs, caller: caller(n.(*atomic.Uint32).Add(1) % shareCount)}
+}
+
+// arrived is how many came by arrival, by gate: each is another program.
+var arrived sync.Map
 
 func count(t *testing.T, c prometheus.Counter) float64 {
 	t.Helper()
@@ -73,10 +80,12 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		}
 		synctest.Wait()
 		inLine := count(t, g.vain)
+		came := time.Now()
 		refused := get("/api/v1/workflows")
-		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
+		require.Zero(t, time.Since(came))
 		require.InDelta(t, 1, count(t, g.shed), 0)
 		require.InDelta(t, inLine, count(t, g.vain), 0, "who is refused at the door never stood in line")
+		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
 		require.Equal(t, "1", refused.Header().Get("Retry-After"))
 		require.Equal(t, "mine", refused.Header().Get(RequestIDHeader))
 		require.JSONEq(t, `{"error":"service_unavailable","message":"`+turnedAway+`"}`, refused.Body.String())
@@ -95,6 +104,61 @@ func TestWhoHasNoChanceIsShedFirst(t *testing.T) {
 		}
 		require.Equal(t, http.StatusOK, get("/api/v1/workflows").Code)
 		require.Equal(t, 8, reached)
+	})
+}
+
+// A program that asks again as soon as it was refused is answered later, at the door and in
+// line. Nobody else is.
+func TestWhoAsksAgainAtOnceHearsItLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const rude, polite caller = 1, 2
+		g := NewGate(1, people, time.Now, nil)
+		for _, l := range []*line{g.programs, g.people} {
+			require.True(t, l.places.try())
+			asks := func(who caller, pause time.Duration) time.Duration {
+				pass(pause)
+				came := time.Now()
+				ex := Exchange{gate: g, line: l, caller: who}
+				require.Error(t, ex.enter(t.Context()))
+				return time.Since(came)
+			}
+			held := func(otherwise time.Duration) time.Duration {
+				if l == g.people {
+					return otherwise
+				}
+				return toldAfter
+			}
+			var all sync.WaitGroup
+			for range 4 * remembered {
+				all.Go(func() { asks(0, 0) })
+			}
+			all.Wait() // in vain, so it is an overload
+			require.Equal(t, quickPatience.overload, asks(rude, 0))
+			require.Equal(t, held(quickPatience.overload), asks(rude, time.Millisecond))
+			require.Equal(t, quickPatience.overload, asks(polite, 0))
+			require.Equal(t, quickPatience.overload, asks(polite, atOnce))
+			require.Equal(t, held(quickPatience.overload), asks(polite, atOnce-time.Millisecond))
+
+			door := func(ctx context.Context, who caller) time.Duration {
+				came := time.Now()
+				g.hold(ctx, l, who, l.places.now())
+				return time.Since(came)
+			}
+			left, leave := context.WithCancel(t.Context())
+			leave()
+			pass(atOnce)
+			require.Zero(t, door(t.Context(), rude))
+			require.Equal(t, held(0), door(t.Context(), rude))
+			require.Zero(t, door(left, rude), "who left waits no more")
+			for range longestLine {
+				all.Go(func() { door(t.Context(), rude) })
+			}
+			synctest.Wait()
+			require.Zero(t, door(t.Context(), rude), "so many wait already")
+			all.Wait()
+			require.Zero(t, g.held.Load())
+		}
 	})
 }
 

@@ -70,9 +70,8 @@ type line struct {
 	size   int64
 	patience
 	now func() time.Time
-	// waiting is how many stand in line, ahead how many of them are served before who
-	// comes in an overload: not those who came before it and are late.
-	waiting, ahead atomic.Int64
+	// waiting is how many stand in line.
+	waiting atomic.Int64
 	// began is when this line formed, and vain when somebody was last turned away, in
 	// nanoseconds since it was made: no step of the machine's clock is in a span.
 	began, vain atomic.Int64
@@ -98,14 +97,14 @@ func newLine(places int, p patience, now func() time.Time) *line {
 func (l *line) age() int64 { return l.now().Sub(l.made).Nanoseconds() }
 
 // enter takes a place and reports whether there was one in time.
-func (l *line) enter(ctx context.Context) bool { return l.take(ctx, false) }
+func (l *line) enter(ctx context.Context, who caller) bool { return l.take(ctx, false, who) }
 
 // reenter is enter for who has had a place and gave it to others while a body was
 // read. They are next, and have the patience of a burst at any time: as many come as
 // were let in before, and turning them away would waste what was done for them.
-func (l *line) reenter(ctx context.Context) bool { return l.take(ctx, true) }
+func (l *line) reenter(ctx context.Context, who caller) bool { return l.take(ctx, true, who) }
 
-func (l *line) take(ctx context.Context, back bool) bool {
+func (l *line) take(ctx context.Context, back bool, who caller) bool {
 	if l.places.try() { // fails while others wait, too
 		l.remember(0)
 		return true
@@ -120,13 +119,9 @@ func (l *line) take(ctx context.Context, back bool) bool {
 	if !back && overloaded {
 		most = l.overload
 	}
-	if back || overloaded || l.late == 0 {
-		l.ahead.Add(1)
-		defer l.ahead.Add(-1)
-	}
 	inTime, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	if l.places.wait(inTime, back) {
+	if l.places.wait(inTime, back, who) {
 		return true
 	}
 	if ctx.Err() == nil { // not someone who left
@@ -156,10 +151,11 @@ func (l *line) overloaded() bool {
 	return l.waiting.Load() > 0 && now-l.began.Load() > standing.Nanoseconds() || now-l.vain.Load() < l.calm.Nanoseconds()
 }
 
-// full reports whether the line is so long that nobody new has a chance. Who
-// asks is turned away by that.
-func (l *line) full() bool {
-	full := l.waiting.Load() >= longestLine || l.ahead.Load() >= overloadLine*l.size && l.overloaded()
+// full reports whether so many wait who are served before somebody new that they have
+// no chance. Who asks is turned away by that.
+func (l *line) full(who caller) bool {
+	waiting, most := l.waiting.Load(), overloadLine*l.size
+	full := waiting >= longestLine || waiting >= most && l.overloaded() && int64(l.places.ahead(who)) >= most
 	if full {
 		l.vain.Store(l.age())
 		l.remember(everybody)

@@ -15,12 +15,14 @@ import (
 // arrival. In an overload not all of them can be served in time, and whoever has stood
 // in line for too long is late whatever happens: to serve them first makes all behind
 // them late as well. So they are served after those who came since, the last come first
-// (after the adaptive LIFO of Maurer, "Fail at Scale", ACM Queue 2015).
+// (after the adaptive LIFO of Maurer, "Fail at Scale", ACM Queue 2015). Where there are
+// shares, those who are not late are served by them.
 type places struct {
 	now func() time.Duration
 	// late is after how long somebody is served after those who came since; 0 or less
 	// is never.
 	late func() time.Duration
+	had  *shares // by which those come first who had least, in an overload; or nil
 
 	mu    sync.Mutex
 	size  int
@@ -37,6 +39,7 @@ const backInRow = 4
 // waiter is somebody in line. given is closed when they have the place.
 type waiter struct {
 	came  time.Duration
+	who   caller
 	given chan struct{}
 }
 
@@ -57,14 +60,14 @@ func (p *places) try() bool {
 
 // wait takes a place, among those who come back or among the others, and reports
 // whether there is one. There is none when ctx has ended before.
-func (p *places) wait(ctx context.Context, back bool) bool {
+func (p *places) wait(ctx context.Context, back bool, who caller) bool {
 	p.mu.Lock()
 	if p.free > 0 {
 		p.free--
 		p.mu.Unlock()
 		return true
 	}
-	in, w := &p.fresh, waiter{p.now(), make(chan struct{})}
+	in, w := &p.fresh, waiter{p.now(), who, make(chan struct{})}
 	if back {
 		in = &p.back
 	}
@@ -106,18 +109,40 @@ func (p *places) release() {
 	}
 }
 
-// next is the first come of those who are not late, or the last come of those who are.
+// next is, of those who are not late, who had least lately, and of several the first
+// come; or the last come of those who are late.
 func (p *places) next(late time.Duration) *list.Element {
 	if late <= 0 {
 		return p.fresh.Front()
 	}
-	next := p.fresh.Back()
+	next, now := p.fresh.Back(), p.now()
 	if next == nil {
 		return nil
 	}
-	since := p.now() - late
-	for e := next.Prev(); e != nil && e.Value.(waiter).came >= since; e = e.Prev() {
-		next = e
+	least := p.had.of(next.Value.(waiter).who, now)
+	for e := next.Prev(); e != nil && e.Value.(waiter).came >= now-late; e = e.Prev() {
+		if had := p.had.of(e.Value.(waiter).who, now); had <= least {
+			next, least = e, had
+		}
 	}
 	return next
+}
+
+// ahead is how many wait who are served before who comes now, in an overload where late
+// is positive.
+func (p *places) ahead(who caller) int {
+	late := p.late()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if late <= 0 {
+		return p.back.Len() + p.fresh.Len()
+	}
+	n, now := p.back.Len(), p.now()
+	mine := p.had.of(who, now)
+	for e := p.fresh.Back(); e != nil && e.Value.(waiter).came >= now-late; e = e.Prev() {
+		if p.had.of(e.Value.(waiter).who, now) <= mine {
+			n++
+		}
+	}
+	return n
 }

@@ -27,7 +27,7 @@ func TestAnOverloadServesWhoCameLast(t *testing.T) {
 			pass(time.Second / 1500)
 			all.Go(func() {
 				ex, came := arrival(g), time.Now()
-				if g.programs.full() || ex.enter(t.Context()) != nil {
+				if g.programs.full(0) || ex.enter(t.Context()) != nil {
 					return
 				}
 				mu.Lock()
@@ -77,7 +77,7 @@ func TestTheDoorCountsWhoIsServedBefore(t *testing.T) {
 				var all sync.WaitGroup
 				stand := func(n int, back bool) {
 					for range n {
-						all.Go(func() { assert.False(t, l.take(t.Context(), back)) })
+						all.Go(func() { assert.False(t, l.take(t.Context(), back, 0)) })
 					}
 					synctest.Wait()
 				}
@@ -96,13 +96,41 @@ func TestTheDoorCountsWhoIsServedBefore(t *testing.T) {
 				require.EqualValues(t, c.before, l.waiting.Load())
 				stand(c.during, false)
 				require.EqualValues(t, c.before+c.during, l.waiting.Load())
-				require.Equal(t, c.full, l.full())
+				require.Equal(t, c.full, l.full(0))
 				all.Wait()
 				require.Zero(t, l.waiting.Load())
-				require.Zero(t, l.ahead.Load())
 			})
 		})
 	}
+}
+
+// Who had less than those who wait is served before them, so they keep it out at no door.
+func TestTheDoorCountsWhoHadNoMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const much, little caller = 1, 2
+		keys := differentKeys(2)
+		g := NewGate(1, people, time.Now, nil)
+		for _, l := range []*line{g.programs, g.people} {
+			require.True(t, l.places.try())
+			l.places.had.charge(much, keys[0], 0, 0)
+			l.places.had.charge(much, keys[0], 0, time.Second)
+			l.places.had.charge(little, keys[1], 0, time.Second/2)
+			var all sync.WaitGroup
+			stand := func() {
+				for range overloadLine {
+					all.Go(func() { assert.False(t, l.take(t.Context(), false, much)) })
+				}
+			}
+			stand()
+			all.Wait() // in vain, so it is an overload
+			stand()
+			synctest.Wait()
+			require.True(t, l.full(much))
+			require.Equal(t, l == g.people, l.full(little), "of people nobody asks what they had")
+			all.Wait()
+		}
+	})
 }
 
 // Who comes back is served before others, but not all of many.
@@ -115,7 +143,7 @@ func TestWhoComesBackKeepsNobodyOut(t *testing.T) {
 		var all sync.WaitGroup
 		for _, who := range []string{"new", "new", "back", "back", "back", "back", "back", "back"} {
 			all.Go(func() {
-				if assert.True(t, l.take(t.Context(), who == "back")) {
+				if assert.True(t, l.take(t.Context(), who == "back", 0)) {
 					order = append(order, who)
 					l.places.release()
 				}
@@ -130,30 +158,45 @@ func TestWhoComesBackKeepsNobodyOut(t *testing.T) {
 }
 
 // Who was let in before is next. In an overload, those who are late come after those
-// who are not, and the last come of them first.
+// who are not, and the last come of them first; of the others those come first who had
+// least.
 func TestWhoIsNext(t *testing.T) {
 	t.Parallel()
 	const each = 10 * time.Millisecond
 	for name, c := range map[string]struct {
 		late time.Duration
+		had  []time.Duration // by the callers' numbers
 		want []string
 	}{
-		"in order":       {0, []string{"back 1", "back 2", "1", "2", "3", "4"}},
-		"two are late":   {3*each + each/2, []string{"back 1", "back 2", "3", "4", "2", "1"}},
-		"all are late":   {each / 2, []string{"back 1", "back 2", "4", "3", "2", "1"}},
-		"nobody is late": {time.Second, []string{"back 1", "back 2", "1", "2", "3", "4"}},
+		"in order":                     {0, nil, []string{"back 1", "back 2", "1", "2", "3", "4"}},
+		"two are late":                 {3*each + each/2, nil, []string{"back 1", "back 2", "3", "4", "2", "1"}},
+		"all are late":                 {each / 2, nil, []string{"back 1", "back 2", "4", "3", "2", "1"}},
+		"nobody is late":               {time.Second, nil, []string{"back 1", "back 2", "1", "2", "3", "4"}},
+		"in order, whatever they had":  {0, []time.Duration{0, 3, 1, 3}, []string{"back 1", "back 2", "1", "2", "3", "4"}},
+		"who had least":                {time.Second, []time.Duration{0, 3, 1, 3}, []string{"back 1", "back 2", "4", "2", "1", "3"}},
+		"who had least and is in time": {3*each + each/2, []time.Duration{0, 0, 0, 3}, []string{"back 1", "back 2", "4", "3", "2", "1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				p := newPlaces(1, func() time.Duration { return time.Since(began) }, func() time.Duration { return c.late })
+				if c.had != nil {
+					p.had = &shares{}
+					keys := differentKeys(5)
+					for who, key := range keys { // all are known
+						p.had.charge(caller(who), key, 0, 0)
+					}
+					for who, had := range c.had {
+						p.had.charge(caller(who), keys[who], 0, had)
+					}
+				}
 				require.True(t, p.try())
 				var order []string // one at a time has the place
 				var all sync.WaitGroup
 				for _, who := range []string{"1", "back 1", "2", "3", "back 2", "4"} {
 					all.Go(func() {
-						if assert.True(t, p.wait(t.Context(), strings.HasPrefix(who, "back"))) {
+						if assert.True(t, p.wait(t.Context(), strings.HasPrefix(who, "back"), caller(who[len(who)-1]-'0'))) {
 							order = append(order, who)
 							p.release()
 						}
@@ -162,8 +205,8 @@ func TestWhoIsNext(t *testing.T) {
 				}
 				left, leave := context.WithCancel(t.Context())
 				leave()
-				require.False(t, p.wait(left, true), "nobody waits for who leaves")
-				require.False(t, p.wait(left, false))
+				require.False(t, p.wait(left, true, 0), "nobody waits for who leaves")
+				require.False(t, p.wait(left, false, 0))
 				require.False(t, p.try())
 				p.release()
 				all.Wait()
