@@ -97,9 +97,12 @@ const toldAfter = 20 * time.Millisecond
 func (g *Gate) hold(ctx context.Context, l *line, who caller, came time.Duration) {
 	p := l.places
 	defer func() { p.had.tell(who, p.now()) }()
-	defer g.held.Add(-1)
 	wait := toldAfter - (p.now() - came)
-	if g.held.Add(1) > longestLine || wait <= 0 || !p.had.again(who, came) {
+	if wait <= 0 || !p.had.again(who, came) {
+		return
+	}
+	defer g.held.Add(-1)
+	if g.held.Add(1) > longestLine {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -120,8 +123,12 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 	body := []byte(`{"error":"` + string(fault.Unavailable) + `","message":"` + turnedAway + `"}` + "\n")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		open := r.URL.Path == prefix+"v1/health" || r.URL.Path == prefix+"console/login" // they take no place
+		if open || !strings.HasPrefix(r.URL.Path, prefix) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		l, who := g.line(r.URL.Path, r.ContentLength), callerOf(r.Header)
-		if open || !strings.HasPrefix(r.URL.Path, prefix) || !l.full(who) {
+		if !l.full(who) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -111,8 +111,9 @@ func (s *shares) of(c caller, at time.Duration) float64 {
 }
 
 // charge notes that a caller has had a place from one time to another, and who it was
-// found to be, "" where that is not known. Who came as a stranger is charged as one, too:
-// otherwise who calls themselves something else each time would be new each time.
+// found to be, "" where nobody could say: then it is who it was before. Who came as a
+// stranger is charged as one, too: otherwise who calls themselves something else each time
+// would be new each time.
 func (s *shares) charge(c caller, owner string, from, to time.Duration) {
 	if s == nil {
 		return
@@ -122,9 +123,10 @@ func (s *shares) charge(c caller, owner string, from, to time.Duration) {
 	if s.named[c] == 0 {
 		s.stranger.add(to, to-from)
 	}
-	s.named[c] = 0
 	if owner != "" {
 		s.named[c] = shareOf(owner)
-		s.known[s.named[c]].add(to, to-from)
+	}
+	if named := s.named[c]; named != 0 {
+		s.known[named].add(to, to-from)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/store"
@@ -51,13 +50,7 @@ func TestTheOutboxBeginsBehindWhatASnapshotKeeps(t *testing.T) {
 			}
 			require.Zero(t, store.HeadOfOutbox(one, ctx, u), "nothing is in the way yet")
 
-			snapshot, err := b.Store.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-			require.NoError(t, err)
-			defer func() { _ = snapshot.Rollback(ctx) }()
-			_, err = snapshot.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`)
-			require.NoError(t, err)
-			_, err = snapshot.Exec(ctx, `SELECT FROM tasks`)
-			require.NoError(t, err)
+			snapshot := b.oldSnapshot()
 			b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
 				SELECT 'task_event', $1, i + 100, $2, now() - interval '10 minutes' + i * interval '10 ms' FROM generate_series(1, $3::int) i`, ids[2], u, gone)
 			b.exec(`DELETE FROM outbox`)
@@ -103,13 +96,7 @@ func TestToldRowsAreFoundByTheirNumber(t *testing.T) {
 	one, ids := b.oneConnection(), b.create(2)
 	b.emptyOutbox(one)
 	b.exec(`VACUUM (ANALYZE) outbox`)
-	snapshot, err := b.Store.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	require.NoError(t, err)
-	defer func() { _ = snapshot.Rollback(ctx) }()
-	_, err = snapshot.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`)
-	require.NoError(t, err)
-	_, err = snapshot.Exec(ctx, `SELECT FROM tasks`)
-	require.NoError(t, err)
+	b.oldSnapshot()
 	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority, next_attempt_at)
 		SELECT 'task_event', $1, i + 100, 5, now() - interval '10 minutes' + i * interval '10 ms' FROM generate_series(1, $2::int) i`, ids[1], gone)
 	b.exec(`DELETE FROM outbox`)

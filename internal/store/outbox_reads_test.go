@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/pipeline"
@@ -87,6 +89,21 @@ func (b *bench) oneConnection() *store.Store {
 	require.NoError(b.t, err)
 	b.t.Cleanup(one.Close)
 	return one
+}
+
+// oldSnapshot sees everything as it is now, so Postgres keeps what is deleted from now on,
+// until it is rolled back.
+func (b *bench) oldSnapshot() pgx.Tx {
+	b.t.Helper()
+	ctx := context.WithoutCancel(b.t.Context())
+	snapshot, err := b.Store.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	require.NoError(b.t, err)
+	b.t.Cleanup(func() { _ = snapshot.Rollback(ctx) })
+	for _, sql := range []string{`SET LOCAL idle_in_transaction_session_timeout = 0`, `SELECT FROM tasks`} {
+		_, err = snapshot.Exec(ctx, sql)
+		require.NoError(b.t, err)
+	}
+	return snapshot
 }
 
 // emptyOutbox leaves no row in the outbox, and nobody who vacuums it: that would

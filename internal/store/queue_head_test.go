@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/pipeline"
@@ -44,11 +43,7 @@ func TestAQueueBeginsBehindWhatASnapshotKeeps(t *testing.T) {
 	m := b.member(ada)
 	require.Equal(t, store.QueueFront, store.HeadOfQueue(b.Store, ctx, m, pipeline.KindSubtask), "nothing is in the way yet")
 
-	snapshot, err := b.Store.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	require.NoError(t, err)
-	defer func() { _ = snapshot.Rollback(ctx) }()
-	_, err = snapshot.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`)
-	require.NoError(t, err)
+	snapshot := b.oldSnapshot()
 	var first int64
 	require.NoError(t, snapshot.QueryRow(ctx, `SELECT min(id) FROM tasks`).Scan(&first))
 	b.exec(`UPDATE task_nodes SET status = 'submitted' WHERE task_id < $1`, first+gone)
