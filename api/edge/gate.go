@@ -90,7 +90,7 @@ func (g *Gate) line(path string, announced int64) *line {
 // toldAfter is how long after they came a program hears at the soonest that it is refused
 // which asks again at once. In an overload most of what comes may be such programs, and
 // refusing them so often takes both sides more of the processors than serving the others.
-const toldAfter = 20 * time.Millisecond
+const toldAfter = 12 * time.Millisecond
 
 // hold waits until somebody who came at a time hears that they are refused, which is at
 // once but for who asks again at once; and for these, too, where very many wait for it.
