@@ -34,8 +34,9 @@ const (
 	shareHalf = time.Second
 )
 
-// atOnce is how soon after a refusal somebody asks again who does not wait as told. A
-// program that asks for one thing after another, and is refused one, does not so often.
+// atOnce is how soon after a refusal somebody asks again who does not wait as told. Who
+// has many calls at a time, as they may, cannot be told from these: when one is refused,
+// the others hear of theirs later, too, by some milliseconds.
 const atOnce = 50 * time.Millisecond
 
 // again reports whether a caller has just heard that they are refused.
