@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 
@@ -62,10 +64,12 @@ func TestAnOutageFailsNothing(t *testing.T) {
 	h.onPut = func(string) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if left--; left < 0 {
-			return errAway
+		if left--; left >= 0 {
+			return nil
 		}
-		return nil
+		// An error calls off what is being stored beside it: the ten come first.
+		assert.Eventually(t, func() bool { return len(h.files()) == 10 }, 10*time.Second, time.Millisecond)
+		return errAway
 	}
 	_, err = h.ingest(u)
 	requireRetryable(t, err)
