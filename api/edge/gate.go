@@ -68,7 +68,7 @@ func NewGate(places int, people string, now func() time.Time, reg prometheus.Reg
 	}
 	// Only among programs: who asks again at once is one, and of people those who work
 	// have places for longer than those who look whether there is work.
-	g.programs.places.had = &shares{}
+	g.programs.places.had = newShares()
 	if reg != nil {
 		reg.MustRegister(refused)
 	}
@@ -220,7 +220,7 @@ func (ex *Exchange) refuse(ctx context.Context, came time.Duration) error {
 func (ex *Exchange) Leave() {
 	if ex.inside {
 		ex.inside = false
-		ex.line.places.had.charge(ex.caller, ex.owner, ex.since, ex.line.places.now())
+		ex.line.places.had.charge(ex.caller, ex.owner != "", ex.since, ex.line.places.now())
 		ex.line.places.release()
 	}
 }

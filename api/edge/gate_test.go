@@ -30,7 +30,7 @@ const people = "/api/console/"
 // arrival is a program's request.
 func arrival(g *Gate) *Exchange {
 	n, _ := arrived.LoadOrStore(g, &atomic.Uint32{})
-	return &Exchange{gate: g, line: g.programs, caller: caller(n.(*atomic.Uint32).Add(1) % shareCount)}
+	return &Exchange{gate: g, line: g.programs, caller: caller(n.(*atomic.Uint32).Add(1))}
 }
 
 // arrived is how many came by arrival, by gate: each is another program.

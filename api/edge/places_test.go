@@ -109,13 +109,12 @@ func TestTheDoorCountsWhoHadNoMore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const much, little caller = 1, 2
-		keys := differentKeys(2)
 		g := NewGate(1, people, time.Now, nil)
 		for _, l := range []*line{g.programs, g.people} {
 			require.True(t, l.places.try())
-			l.places.had.charge(much, keys[0], 0, 0)
-			l.places.had.charge(much, keys[0], 0, time.Second)
-			l.places.had.charge(little, keys[1], 0, time.Second/2)
+			l.places.had.charge(much, true, 0, 0)
+			l.places.had.charge(much, true, 0, time.Second)
+			l.places.had.charge(little, true, 0, time.Second/2)
 			var all sync.WaitGroup
 			stand := func() {
 				for range overloadLine {
@@ -182,13 +181,12 @@ func TestWhoIsNext(t *testing.T) {
 				began := time.Now()
 				p := newPlaces(1, func() time.Duration { return time.Since(began) }, func() time.Duration { return c.late })
 				if c.had != nil {
-					p.had = &shares{}
-					keys := differentKeys(5)
-					for who, key := range keys { // all are known
-						p.had.charge(caller(who), key, 0, 0)
+					p.had = newShares()
+					for who := range 5 { // all are known
+						p.had.charge(caller(who), true, 0, 0)
 					}
 					for who, had := range c.had {
-						p.had.charge(caller(who), keys[who], 0, had)
+						p.had.charge(caller(who), true, 0, had)
 					}
 				}
 				require.True(t, p.try())

@@ -6,33 +6,41 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// shares tell who had how much of a line's places lately, so that in an overload those
-// come first who had least: whoever asks again at once gets no more than who waits as
-// told, and one organization's programs keep no other's out (fair queueing by hashed
-// flows, after McKenney, "Stochastic Fairness Queueing", INFOCOM 1990).
+// shares tell which program had how much of a line's places lately, so that in an
+// overload those come first who had least: whoever asks again at once gets no more than
+// who waits as told, and one organization's programs keep no other's out (fair queueing
+// by flows, after McKenney, "Stochastic Fairness Queueing", INFOCOM 1990).
 //
-// A request stands in line before anybody has looked up its key. So what it says of
-// itself is remembered with who that was found to be. Those of whom nothing is known
-// have one share together: who makes up keys comes before nobody for that.
+// A request stands in line before anybody has looked up its key. So a key that was found
+// to be good once has a share of its own, and all others have one together: who makes up
+// keys comes before nobody for that.
 //
-// Callers whose hashes are the same have one share: of a hundred callers at a time one
-// in forty is treated as another one is. Without shares (nil) nobody had anything. They
-// are safe for everybody at once.
+// Without shares (nil) nobody had anything. They are safe for everybody at once.
 type shares struct {
 	mu       sync.Mutex
-	named    [shareCount]uint16 // by caller: which of known, 0 where it is not known
-	known    [shareCount]share  // by owner
+	known    *simplelru.LRU[caller, *share]
 	stranger share
-	told     [shareCount]time.Duration // by caller: when they last heard that they are refused
+	told     [toldCount]time.Duration // by caller: when they last heard that they are refused
 }
 
 const (
-	shareCount = 4096
+	// knownMost bounds the programs that have a share of their own: those that had a place
+	// last. It takes good keys to use it up, and who is forgotten is a stranger once.
+	knownMost = 4096
+	// toldCount is in how many parts callers are told: two in one of them are told as one.
+	toldCount = 4096
 	// shareHalf is after how long half of what somebody had is forgotten.
 	shareHalf = time.Second
 )
+
+func newShares() *shares {
+	known, _ := simplelru.NewLRU[caller, *share](knownMost, nil) // fails for sizes below 1 only
+	return &shares{known: known}
+}
 
 // atOnce is how soon after a refusal somebody asks again who does not wait as told. Who
 // has many calls at a time, as they may, cannot be told from these: when one is refused,
@@ -46,7 +54,8 @@ func (s *shares) again(c caller, at time.Duration) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.told[c] > 0 && at-s.told[c] < atOnce
+	told := s.told[c%toldCount]
+	return told > 0 && at-told < atOnce
 }
 
 // tell notes that a caller hears that they are refused.
@@ -56,7 +65,7 @@ func (s *shares) tell(c caller, at time.Duration) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told[c] = at
+	s.told[c%toldCount] = at
 }
 
 // share is how long somebody had places, as of a time of the line.
@@ -74,28 +83,16 @@ func (s *share) now(at time.Duration) float64 {
 
 func (s *share) add(at, had time.Duration) { s.had, s.at = s.now(at)+had.Seconds(), max(at, s.at) }
 
-// caller is what a request says of itself, hashed.
-type caller uint16
+// caller is who a request says that it is from: its key, hashed.
+type caller uint64
 
 var callerSeed = maphash.MakeSeed()
 
-// callerOf is who a request says that it comes from: the same for all that carry the
-// same credentials.
+// callerOf is the same for all requests that would be found to have the same key, and
+// for all that cannot be found to have one.
 func callerOf(h http.Header) caller {
-	var m maphash.Hash
-	m.SetSeed(callerSeed)
-	for _, name := range [...]string{"Authorization", "X-Api-Key", "Cookie"} {
-		for _, v := range h[name] {
-			_, _ = m.WriteString(v)
-			_ = m.WriteByte(0)
-		}
-	}
-	return caller(m.Sum64() % shareCount)
-}
-
-// shareOf is which share is an owner's: any but the first.
-func shareOf(owner string) uint16 {
-	return uint16(1 + maphash.String(callerSeed, owner)%(shareCount-1))
+	key, _ := KeyOf(h)
+	return caller(maphash.String(callerSeed, key))
 }
 
 // of is how much a caller had lately.
@@ -105,29 +102,30 @@ func (s *shares) of(c caller, at time.Duration) float64 {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if owner := s.named[c]; owner != 0 {
-		return s.known[owner].now(at)
+	if own, known := s.known.Peek(c); known {
+		return own.now(at)
 	}
 	return s.stranger.now(at)
 }
 
-// charge notes that a caller has had a place from one time to another, and who it was
-// found to be, "" where nobody could say: then it is who it was before. Who came as a
-// stranger is charged as one, too: otherwise who calls themselves something else each time
-// would be new each time.
-func (s *shares) charge(c caller, owner string, from, to time.Duration) {
+// charge notes that a caller has had a place from one time to another, and whether their
+// key was found to be good. One that was stays known where nobody could say. Who came as a
+// stranger is charged as one, too: otherwise who has more keys than are known would be new
+// each time.
+func (s *shares) charge(c caller, good bool, from, to time.Duration) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.named[c] == 0 {
+	own, known := s.known.Get(c)
+	if !known {
 		s.stranger.add(to, to-from)
+		if !good {
+			return
+		}
+		own = &share{}
+		s.known.Add(c, own)
 	}
-	if owner != "" {
-		s.named[c] = shareOf(owner)
-	}
-	if named := s.named[c]; named != 0 {
-		s.known[named].add(to, to-from)
-	}
+	own.add(to, to-from)
 }

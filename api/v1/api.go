@@ -94,7 +94,7 @@ func config(baseURL string) huma.Config {
 	c.Servers = []*huma.Server{{URL: baseURL, Description: "This deployment, by its public address"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "An API key: pk_live_ and 40 hexadecimal digits."},
-		"apiKey": {Type: "apiKey", In: "header", Name: keyHeader, Description: "The same key, in a header of its own."},
+		"apiKey": {Type: "apiKey", In: "header", Name: edge.KeyHeader, Description: "The same key, in a header of its own."},
 	}
 	c.Tags = []*huma.Tag{
 		{Name: "Service", Description: "Is it up?"},

@@ -48,7 +48,7 @@ func (a *api) limitOpen(routes chi.Routes) func(http.Handler) http.Handler {
 
 func (a *api) admitOpen(w http.ResponseWriter, r *http.Request, cost int64) error {
 	client := a.Proxies.Client(r)
-	if key, err := keyOf(r.Header); err == nil {
+	if key, err := edge.KeyOf(r.Header); err == nil {
 		return a.Limits.AdmitUnproven(r.Context(), w.Header(), edge.KeyID(apikey.Hash(key)), client, cost)
 	}
 	return a.Limits.Admit(r.Context(), w.Header(), limit.Address, edge.Network(client), cost)

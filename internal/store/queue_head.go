@@ -19,7 +19,7 @@ import (
 // Where that is little, as nearly always, claims begin at the front, and the order of
 // service is exact. Where it is much, they begin there: what comes in before it
 // meanwhile, because it was given back, is held no more or got another priority, is
-// found by the next look, or when there is nothing behind.
+// found by the next look that does not fail, or when there is nothing behind.
 
 // queuePosition is a place in a queue's order of service.
 type queuePosition struct {
