@@ -139,7 +139,7 @@ func (r *Run) check(ctx context.Context) {
 		{"runs in Temporal", r.checkRuns},
 		{"the doctor", r.askDoctor},
 	} {
-		require.NoError(r.t, c.do(ctx), "check %s", c.what)
+		require.NoError(r.t, r.watched(ctx, c.what, c.do), "check %s", c.what)
 	}
 }
 
