@@ -75,5 +75,15 @@ func InvariantSQL(name string) string {
 	return ""
 }
 
+// InvariantQuestion is how an invariant is asked: after a task, up to one, with a grace.
+func InvariantQuestion(name string) string {
+	for _, inv := range invariants {
+		if inv.Name == name {
+			return inv.question()
+		}
+	}
+	return ""
+}
+
 // WaitForLocked sets how long claims wait for a lock. It comes before them.
 func (s *Store) WaitForLocked(d time.Duration) { s.waits.wait, s.waits.named = d, d }
