@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -75,14 +76,19 @@ func InvariantSQL(name string) string {
 	return ""
 }
 
-// InvariantQuestion is how an invariant is asked: after a task, up to one, with a grace.
-func InvariantQuestion(name string) string {
+// InvariantQuestion is how an invariant is asked about all there is, with a grace of a
+// minute. It is empty for what no SQL answers.
+func InvariantQuestion(name string) (sql string, args []any) {
 	for _, inv := range invariants {
-		if inv.Name == name {
-			return inv.question()
+		switch {
+		case inv.Name != name || inv.sql == "":
+		case inv.scope == ofUploads:
+			return inv.question(), []any{uuid.Nil, uuid.Max, "1m"}
+		default:
+			return inv.question(), []any{0, math.MaxInt64, "1m"}
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // WaitForLocked sets how long claims wait for a lock. It comes before them.

@@ -39,27 +39,3 @@ func TestFilesOfValuesAreLookedUpByTheirIDs(t *testing.T) {
 	})
 	require.InDelta(t, 2*tasks, looked, 0, "one look for each value")
 }
-
-// TestAQuestionIsPlannedForAllOfIt has no plan that finds a first row soonest, by holding
-// each row of a table against each of another.
-func TestAQuestionIsPlannedForAllOfIt(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	const tasks = 2000
-	b.create(tasks)
-	b.exec(`ALTER TABLE pipeline_versions DISABLE TRIGGER USER`)
-	b.exec(`UPDATE pipeline_versions SET definition = replace(definition::text, '"type": "long_text"', '"type": "file_upload"')::jsonb`)
-	b.exec(`UPDATE tasks SET input = jsonb_build_object('question', jsonb_build_object('file_id', gen_random_uuid()))`)
-	b.exec(`INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, seq, values)
-		SELECT gen_random_uuid(), org_id, id, 'solve', i, $1, 1 + i, jsonb_build_object('doubt', jsonb_build_object('file_id', gen_random_uuid())) FROM tasks, generate_series(1, 2) i`,
-		b.Contributors[0])
-	b.exec(`INSERT INTO files (id, org_id, object_key, name, size, sha256, content_type)
-		SELECT (t.input #>> '{question,file_id}')::uuid, t.org_id, 'org/x/' || t.id, 'a', 3, '', '' FROM tasks t`)
-	b.exec(`INSERT INTO task_files (id, org_id, task_id, node_key, field, user_id, upload_key, name, size, announced_type, object_key, sha256, content_type, completed_at)
-		SELECT (values #>> '{doubt,file_id}')::uuid, org_id, task_id, 'solve', 'doubt', author, 'x', 'a', 3, '', 'org/y/' || claim_id, '', '', now() FROM submissions`)
-	b.exec(`ANALYZE`)
-	plan := b.explain(store.InvariantQuestion("values-name-files"), 0, 1<<40, "0s")
-	plan.walk(func(n planNode) {
-		require.LessOrEqual(t, n.Rows*n.Loops, 10.0*tasks, "%s of %s", n.Type, n.Table)
-	})
-}
