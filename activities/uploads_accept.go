@@ -33,7 +33,7 @@ func (f fileField) refusal(e *archive.Entry, contentType *mimetype.MIME) string 
 	}
 	problems := f.one.CheckSeed(form.Values{f.Name: seeding.FileValue(seeding.File{
 		FileID: "unknown", Name: path.Base(e.Name), Size: e.Size, ContentType: contentType.String(),
-	})})
+	})}, form.NewBudget())
 	if len(problems) == 0 {
 		return ""
 	}

@@ -21,7 +21,7 @@ func (b *batch) resolve(waiting []store.UploadRow) {
 	for n, w := range waiting {
 		items[n] = seeding.Item{Fields: w.Fields}
 	}
-	errs, ok := seeding.PreCheck(b.pipeline, items)
+	errs, ok := seeding.PreCheck(b.pipeline, items, nil)
 	var size int64
 	named := 0
 	for n, w := range waiting {

@@ -59,7 +59,7 @@ func (b *batch) assemble() store.FinishRows {
 			items, good = append(items, seeding.Item{Fields: fields}), append(good, r)
 		}
 	}
-	rows, errs := seeding.Rows(b.pipeline, items)
+	rows, errs := seeding.Rows(b.pipeline, items, nil)
 	for _, e := range errs {
 		good[e.Index].fail(e.FieldName, e.Message)
 	}

@@ -115,7 +115,7 @@ func TestMadeUpNamesAreToldAsBefore(t *testing.T) {
 		require.NoError(t, err)
 		few, err := decodeBatch(body, seed.Seeds)
 		require.NoError(t, err)
-		require.ElementsMatch(t, seed.CheckSeed(all[0].Fields), append(few[0].Problems, seed.CheckSeed(few[0].Fields)...))
+		require.ElementsMatch(t, seed.CheckSeed(all[0].Fields, form.NewBudget()), append(few[0].Problems, seed.CheckSeed(few[0].Fields, form.NewBudget())...))
 	}
 }
 

@@ -124,7 +124,7 @@ func (a *api) create(ctx context.Context, p store.PipelineRow, body []byte, key 
 		if err != nil {
 			return nil, err
 		}
-		rows, itemErrors := seeding.Rows(version, items)
+		rows, itemErrors := seeding.Rows(version, items, seeding.Budget(items))
 		if len(rows) == 0 {
 			return refuseAll(len(items), itemErrors)
 		}

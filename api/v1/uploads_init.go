@@ -138,7 +138,7 @@ func uploadRows(version *pipeline.Pipeline, items []seeding.Item) ([]store.Uploa
 	if items == nil {
 		return nil, nil, nil
 	}
-	errs, ok := seeding.PreCheck(version, items)
+	errs, ok := seeding.PreCheck(version, items, seeding.Budget(items))
 	rows := make([]store.UploadRow, len(items))
 	good := 0
 	for i, item := range items {

@@ -47,7 +47,7 @@ func BenchmarkCheckSeed(b *testing.B) {
 	f := seedForm(b)
 	for _, chars := range []int{200, 6000, 100_000} {
 		values := seedValues(b, chars)
-		if p := f.CheckSeed(values); p != nil {
+		if p := f.CheckSeed(values, form.NewBudget()); p != nil {
 			b.Fatal(p)
 		}
 		b.Run(fmt.Sprintf("%d_chars", chars), func(b *testing.B) {
@@ -58,7 +58,7 @@ func BenchmarkCheckSeed(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {
-				f.CheckSeed(values)
+				f.CheckSeed(values, form.NewBudget())
 			}
 		})
 	}

@@ -34,8 +34,8 @@ func TestMatchingManyTextsIsBounded(t *testing.T) {
 	}
 	seeded, answered := form.New([]form.Field{list("a", form.Seeded)}), form.New([]form.Field{list("a", form.Contributor)})
 	most, tooMany := form.Values{"a": listOfTexts(10, 10_000)}, form.Values{"a": listOfTexts(50, 10_000)}
-	require.Empty(t, seeded.CheckSeed(most))
-	requireRefused(t, seeded.CheckSeed(tooMany), "a", "/11")
+	require.Empty(t, seeded.CheckSeed(most, form.NewBudget()))
+	requireRefused(t, seeded.CheckSeed(tooMany, form.NewBudget()), "a", "/11")
 	requireRefused(t, seeded.CheckValue("a", tooMany["a"], nil), "a", "/11")
 	kept, problems := answered.CheckSubmission(most, nil)
 	require.Empty(t, problems)
@@ -63,7 +63,7 @@ func TestMatchingManyTextsIsBounded(t *testing.T) {
 	t.Run("what a definition fixes", func(t *testing.T) {
 		static := list("a", form.Static)
 		static.Value = tooMany["a"]
-		requireRefused(t, form.New([]form.Field{static}).Problems(nil), "a", "/value/11")
+		requireRefused(t, form.New([]form.Field{static}).Problems(nil, form.NewBudget()), "a", "/value/11")
 	})
 	t.Run("short texts beside spent ones", func(t *testing.T) {
 		f := form.New([]form.Field{list("a", form.Contributor), {Name: "b", Type: form.ShortText, Input: form.Contributor, Rules: form.Rules{Pattern: "[a-c]+"}}})

@@ -19,7 +19,7 @@ type check struct {
 type report struct {
 	field    string
 	find     lookup
-	budget   *budget
+	budget   *Budget
 	problems []Problem
 	// unmatched is set once a text was not matched because the budget is spent. That is told once for a field.
 	unmatched bool

@@ -48,7 +48,8 @@ var ops = []string{OpEq, OpNe, OpIn, OpNin, OpContains, OpGt, OpGte, OpLt, OpLte
 // Ops returns every operator.
 func Ops() []string { return slices.Clone(ops) }
 
-// Limits of a condition. Problems reports a larger one; Eval takes a part that is nested deeper as false.
+// Limits of a condition. Problems reports a larger one; Eval takes a part that is nested deeper, or a leaf beyond, as
+// false.
 const (
 	MaxConditionDepth  = 16
 	MaxConditionLeaves = 200
@@ -60,14 +61,32 @@ const (
 func (c Condition) Eval(v Values) bool { return c.Compile().Eval(v) }
 
 // Compile makes the condition ready for being decided many times. The condition must not be changed afterwards.
-func (c Condition) Compile() *CompiledCondition { return &CompiledCondition{compileCondition(&c, 1)} }
+func (c Condition) Compile() *CompiledCondition { return c.CompileWithin(NewBudget()) }
+
+// CompileWithin is Compile of a condition that shares a budget with others. What does not fit into it is false.
+func (c Condition) CompileWithin(b *Budget) *CompiledCondition {
+	return &CompiledCondition{compileCondition(&c, b)}
+}
 
 // CompiledCondition is a condition whose values are parsed and whose patterns are compiled. It is immutable and safe for
 // concurrent use.
 type CompiledCondition struct{ test test }
 
 // Eval decides as Condition.Eval does.
-func (c *CompiledCondition) Eval(v Values) bool { return c.test.eval(newEnv(v).field) }
+func (c *CompiledCondition) Eval(v Values) bool { return c.Holds(Know(v, NewBudget())) }
+
+// Holds is Eval of one of several conditions over the same values.
+func (c *CompiledCondition) Holds(k *Known) bool { return c.test.eval(k.env.field, k.budget) }
+
+// Known are values that several conditions look at: each is parsed once, and what matching takes is bounded for all of
+// them together. It is not safe for concurrent use.
+type Known struct {
+	env    *env
+	budget *Budget
+}
+
+// Know readies values for conditions that share a budget.
+func Know(v Values, b *Budget) *Known { return &Known{env: newEnv(v), budget: b} }
 
 // Fields returns the names of the fields that the condition looks at, each once, in order of appearance.
 func (c Condition) Fields() []string {

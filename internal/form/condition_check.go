@@ -10,10 +10,10 @@ import (
 // maxConditionValues is the largest number of values that in and nin compare with.
 const maxConditionValues = 1000
 
-// Problems tells what is wrong with the condition; known finds the fields that it may refer to. The paths start at
-// the condition and Field is empty.
-func (c Condition) Problems(known func(name string) (Field, bool)) []Problem {
-	k := conditionCheck{known: known}
+// Problems tells what is wrong with the condition; known finds the fields that it may refer to, and b is shared with
+// the other patterns of the pipeline. The paths start at the condition and Field is empty.
+func (c Condition) Problems(known func(name string) (Field, bool), b *Budget) []Problem {
+	k := conditionCheck{known: known, budget: b}
 	k.visit(&c, "", 1)
 	if k.leaves > MaxConditionLeaves {
 		k.fail("", "a condition compares at most %d values, got %d", MaxConditionLeaves, k.leaves)
@@ -23,6 +23,7 @@ func (c Condition) Problems(known func(name string) (Field, bool)) []Problem {
 
 type conditionCheck struct {
 	known    func(name string) (Field, bool)
+	budget   *Budget
 	leaves   int
 	problems []Problem
 }
@@ -95,7 +96,7 @@ func (k *conditionCheck) leaf(c *Condition, path string) {
 		return
 	}
 	if c.Op == OpMatches {
-		if _, err := compilePattern(want.text); err != nil {
+		if _, err := compilePattern(want.text, k.budget); err != nil {
 			k.fail(path+"/value", "the pattern %s", err)
 		}
 	}
@@ -211,7 +212,7 @@ func (k *conditionCheck) comparable(f *Field, want *value, path string) {
 	}
 	unknown := func(string) (value, bool) { return value{}, false }
 	at := check{report: &report{find: unknown}}
-	newKind(&plain).check(want, &at)
+	newKind(&plain, nil).check(want, &at)
 	for _, p := range at.problems {
 		k.fail(path+p.Path, "this can never equal a %s: %s", f.Type, p.Message)
 	}

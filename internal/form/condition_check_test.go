@@ -19,7 +19,7 @@ func TestARowIsComparedWithNA(t *testing.T) {
 		}
 		known := func(name string) (form.Field, bool) { return survey, name == "survey" }
 		for op, value := range map[string]string{form.OpEq: `"na"`, form.OpNe: `"na"`, form.OpIn: `[1, "na"]`} {
-			problems := (&form.Condition{Field: "survey.clear", Op: op, Value: json.RawMessage(value)}).Problems(known)
+			problems := (&form.Condition{Field: "survey.clear", Op: op, Value: json.RawMessage(value)}).Problems(known, form.NewBudget())
 			if says == "" {
 				require.Empty(t, problems, op)
 				continue
@@ -27,6 +27,6 @@ func TestARowIsComparedWithNA(t *testing.T) {
 			require.Len(t, problems, 1, op)
 			require.Contains(t, problems[0].Message, says, op)
 		}
-		require.NotEmpty(t, (&form.Condition{Field: "survey.clear", Op: form.OpEq, Value: json.RawMessage(`"no"`)}).Problems(known))
+		require.NotEmpty(t, (&form.Condition{Field: "survey.clear", Op: form.OpEq, Value: json.RawMessage(`"no"`)}).Problems(known, form.NewBudget()))
 	}
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // test is a compiled condition: the values are parsed and the patterns compiled.
 type test struct {
-	never    bool // nested too deep, or a broken leaf
+	never    bool // nested too deep, one leaf too many, or a broken one
 	all, any []test
 	not      *test
 
@@ -15,24 +15,39 @@ type test struct {
 	match *pattern
 }
 
-// compileCondition prepares c, which stands at depth (the outermost at 1).
-func compileCondition(c *Condition, depth int) test {
+// conditionCompiler prepares one condition.
+type conditionCompiler struct {
+	budget *Budget
+	leaves int
+}
+
+func compileCondition(c *Condition, b *Budget) test {
+	k := conditionCompiler{budget: b}
+	return k.compile(c, 1)
+}
+
+// compile prepares a part that stands at depth (the outermost at 1).
+func (k *conditionCompiler) compile(c *Condition, depth int) test {
 	if depth > MaxConditionDepth {
 		return test{never: true}
 	}
 	t := test{op: c.Op}
 	for i := range c.All {
-		t.all = append(t.all, compileCondition(&c.All[i], depth+1))
+		t.all = append(t.all, k.compile(&c.All[i], depth+1))
 	}
 	for i := range c.Any {
-		t.any = append(t.any, compileCondition(&c.Any[i], depth+1))
+		t.any = append(t.any, k.compile(&c.Any[i], depth+1))
 	}
 	if c.Not != nil {
-		not := compileCondition(c.Not, depth+1)
+		not := k.compile(c.Not, depth+1)
 		t.not = &not
 	}
 	if c.Field == "" {
 		t.never = c.Op != "" || c.Value != nil
+		return t
+	}
+	if k.leaves++; k.leaves > MaxConditionLeaves {
+		t.never = true
 		return t
 	}
 	t.field, t.key, _ = strings.Cut(c.Field, ".")
@@ -43,25 +58,25 @@ func compileCondition(c *Condition, depth int) test {
 		}
 	}
 	if c.Op == OpMatches {
-		t.match, _ = compilePattern(t.want.text)
+		t.match, _ = compilePattern(t.want.text, k.budget)
 	}
 	return t
 }
 
 // eval decides over the values that lookup finds; what it does not find is null.
-func (t *test) eval(lookup func(name string) value) bool {
+func (t *test) eval(lookup func(name string) value, b *Budget) bool {
 	if t.never {
 		return false
 	}
 	for i := range t.all {
-		if !t.all[i].eval(lookup) {
+		if !t.all[i].eval(lookup, b) {
 			return false
 		}
 	}
-	if len(t.any) > 0 && !t.anyOf(lookup) {
+	if len(t.any) > 0 && !t.anyOf(lookup, b) {
 		return false
 	}
-	if t.not != nil && t.not.eval(lookup) {
+	if t.not != nil && t.not.eval(lookup, b) {
 		return false
 	}
 	if t.field == "" {
@@ -71,19 +86,19 @@ func (t *test) eval(lookup func(name string) value) bool {
 	if t.key != "" {
 		got, _ = got.get(t.key)
 	}
-	return t.leaf(&got)
+	return t.leaf(&got, b)
 }
 
-func (t *test) anyOf(lookup func(name string) value) bool {
+func (t *test) anyOf(lookup func(name string) value, b *Budget) bool {
 	for i := range t.any {
-		if t.any[i].eval(lookup) {
+		if t.any[i].eval(lookup, b) {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *test) leaf(got *value) bool {
+func (t *test) leaf(got *value, b *Budget) bool {
 	switch t.op {
 	case OpEq:
 		return equal(got, &t.want)
@@ -103,9 +118,21 @@ func (t *test) leaf(got *value) bool {
 	case OpNotEmpty:
 		return !got.empty()
 	case OpMatches:
-		return t.match != nil && got.shape == text && !got.empty() && t.match.matches(NormalizeText(got.text))
+		return t.match != nil && got.shape == text && !got.empty() && t.matched(NormalizeText(got.text), b)
 	}
 	return false
+}
+
+// matched reports whether the text matches, as far as the budget lets it be looked at.
+func (t *test) matched(s string, b *Budget) bool {
+	if len(s) > t.match.maxBytes {
+		return false
+	}
+	if !b.spend(len(s) * t.match.size) {
+		b.missed = true
+		return false
+	}
+	return t.match.matches(s)
 }
 
 // has reports whether an element of the array is equal to v.

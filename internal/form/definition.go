@@ -50,14 +50,14 @@ type definition struct {
 	form   *Form
 	index  int // of the field in the form
 	before func(name string) (Field, bool)
-	budget *budget
+	budget *Budget
 	out    *[]Problem
 }
 
 // Problems tells everything that is wrong with the definitions, as publish needs it. upstream are the
 // fields of the nodes before this one, to which conditions, sources and prompts may refer too; that names are unique
-// beyond this form is checked where all forms are known.
-func (f *Form) Problems(upstream []Field) []Problem {
+// beyond this form is checked where all forms are known. b is shared with the other forms of the pipeline.
+func (f *Form) Problems(upstream []Field, b *Budget) []Problem {
 	var out []Problem
 	if len(f.fields) > MaxFields {
 		out = append(out, Problem{Message: fmt.Sprintf("a form has at most %d fields, got %d", MaxFields, len(f.fields))})
@@ -67,7 +67,6 @@ func (f *Form) Problems(upstream []Field) []Problem {
 		known[upstream[i].Name] = upstream[i]
 	}
 	before := func(name string) (Field, bool) { field, ok := known[name]; return field, ok }
-	b := newBudget()
 	for i := range f.fields[:min(len(f.fields), MaxFields)] {
 		field := &f.fields[i]
 		d := &definition{field: field, name: field.Name, form: f, index: i, before: before, budget: b, out: &out}
@@ -105,7 +104,7 @@ func (d *definition) shared() {
 	}
 	d.criteria()
 	if f.VisibleWhen != nil {
-		for _, p := range f.VisibleWhen.Problems(d.before) {
+		for _, p := range f.VisibleWhen.Problems(d.before, d.budget) {
 			d.fail("/visible_when"+p.Path, "%s", p.Message)
 		}
 	}

@@ -56,7 +56,7 @@ func TestALargeExampleThatStaysWithinTheBoundIsGiven(t *testing.T) {
 		f := form.New([]form.Field{field})
 		example := f.Schema()[0].Example
 		require.NotEqual(t, "null", string(example), rules)
-		require.Empty(t, f.CheckSeed(form.Values{"a": example}))
+		require.Empty(t, f.CheckSeed(form.Values{"a": example}, form.NewBudget()))
 	}
 }
 

@@ -25,16 +25,20 @@ type compiled struct {
 
 // New compiles fields, which must not be changed afterwards. It never fails: what is broken in the definitions is
 // reported by Problems, and a rule that does not compile is not applied.
-func New(fields []Field) *Form {
+func New(fields []Field) *Form { return NewWithin(fields, NewBudget()) }
+
+// NewWithin is New of a form whose patterns share a budget with those of others. One that does not fit into it is not
+// applied.
+func NewWithin(fields []Field, b *Budget) *Form {
 	f := &Form{
 		fields: slices.Clone(fields), compiled: make([]compiled, len(fields)),
 		index: make(map[string]int, len(fields)), static: Values{},
 	}
 	for i := range f.fields {
 		field := &f.fields[i]
-		f.compiled[i].kind = newKind(field)
+		f.compiled[i].kind = newKind(field, b)
 		if field.VisibleWhen != nil {
-			when := compileCondition(field.VisibleWhen, 1)
+			when := compileCondition(field.VisibleWhen, b)
 			f.compiled[i].when = &when
 		}
 		if _, taken := f.index[field.Name]; taken {

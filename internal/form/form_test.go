@@ -71,7 +71,7 @@ func TestValuesThatAreNotJSONAreReported(t *testing.T) {
 	for _, broken := range []string{"", "{", `"`, `"a`, "nul", "1 2", "\"\xff\"", "01", "+1", "[1,]", `{"a"}`, `"\q"`, `"\u12g4"`, "\x00"} {
 		t.Run(broken, func(t *testing.T) {
 			t.Parallel()
-			require.Len(t, f.CheckSeed(form.Values{"s": json.RawMessage(broken)}), 1)
+			require.Len(t, f.CheckSeed(form.Values{"s": json.RawMessage(broken)}, form.NewBudget()), 1)
 			_, problems := f.CheckSubmission(form.Values{"c": json.RawMessage(broken)}, form.Values{"s": json.RawMessage(broken)})
 			require.Len(t, problems, 1)
 			require.Len(t, f.CheckDraft(form.Values{"c": json.RawMessage(broken)}), 1)
@@ -141,7 +141,7 @@ func TestAFormCannotBeChangedThroughWhatItReturns(t *testing.T) {
 	f.Fields()[0].Input = form.Contributor
 	f.Schema()[0].FormatHint.([]string)[0] = "z"
 	require.Equal(t, []string{"a"}, f.Schema()[0].FormatHint)
-	require.Empty(t, f.CheckSeed(form.Values{"s": json.RawMessage(`"a"`)}))
+	require.Empty(t, f.CheckSeed(form.Values{"s": json.RawMessage(`"a"`)}, form.NewBudget()))
 }
 
 func TestWhatIsKeptIsNotTheCallersMemory(t *testing.T) {
@@ -162,11 +162,11 @@ func TestAFormServesManyAtOnce(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 50 {
-				f.CheckSeed(values)
+				f.CheckSeed(values, form.NewBudget())
 				f.Schema()
 				f.Visible(values)
 				f.CheckSubmission(form.Values{"sure": json.RawMessage("false")}, values)
-				f.Problems(nil)
+				f.Problems(nil, form.NewBudget())
 			}
 		})
 	}
@@ -181,8 +181,8 @@ func TestPatternsOfTheSchemaHaveSamples(t *testing.T) {
 		t.Run(pattern, func(t *testing.T) {
 			t.Parallel()
 			f := form.New([]form.Field{{Name: "s", Type: form.ShortText, Input: form.Seeded, Required: true, Rules: form.Rules{Pattern: pattern}}})
-			require.Empty(t, f.Problems(nil))
-			require.Empty(t, f.CheckSeed(form.Values{"s": f.Schema()[0].Example}))
+			require.Empty(t, f.Problems(nil, form.NewBudget()))
+			require.Empty(t, f.CheckSeed(form.Values{"s": f.Schema()[0].Example}, form.NewBudget()))
 		})
 	}
 }

@@ -33,7 +33,7 @@ func FuzzCondition(f *testing.F) {
 			t.Fatalf("a condition and its negation are both %v", holds)
 		}
 		for _, typ := range types {
-			c.Problems(func(name string) (Field, bool) { return Field{Name: name, Type: typ}, true })
+			c.Problems(func(name string) (Field, bool) { return Field{Name: name, Type: typ}, true }, NewBudget())
 		}
 		c.Fields()
 	})
@@ -62,7 +62,7 @@ func FuzzPattern(f *testing.F) {
 	f.Add("(?i)a|b", "B")
 	f.Add(".{1000}.{1000}.{1000}", "")
 	f.Fuzz(func(t *testing.T, source, s string) {
-		p, err := compilePattern(source)
+		p, err := compilePattern(source, NewBudget())
 		if err != nil || p == nil {
 			return
 		}
@@ -90,10 +90,10 @@ func FuzzField(f *testing.F) {
 		}
 		fields := []Field{field, {Name: "g", Type: LongText, Input: Seeded}, field}
 		form := New(fields)
-		form.Problems(fields)
-		form.Problems(nil)
+		form.Problems(fields, NewBudget())
+		form.Problems(nil, NewBudget())
 		values := Values{field.Name: raw, "g": json.RawMessage(`"text"`)}
-		form.CheckSeed(values)
+		form.CheckSeed(values, NewBudget())
 		form.CheckDraft(values)
 		form.CheckValue(field.Name, raw, values)
 		form.Visible(values)
@@ -129,7 +129,7 @@ func FuzzCheckSeed(f *testing.F) {
 		if json.Unmarshal(data, &values) != nil {
 			values = Values{"t": data, "j": data, "n": data, "s": data}
 		}
-		for _, p := range form.CheckSeed(values) {
+		for _, p := range form.CheckSeed(values, NewBudget()) {
 			if p.Message == "" || !utf8.ValidString(p.Message) || !utf8.ValidString(p.Path) {
 				t.Fatalf("a message that cannot be sent: %+v", p)
 			}

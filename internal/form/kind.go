@@ -30,11 +30,12 @@ func (f fragment) set(keyword string, limit *int) fragment {
 	return f
 }
 
-// newKind compiles the definition. A field of an unknown type gets a kind that refuses every value.
-func newKind(f *Field) kind {
+// newKind compiles the definition, whose patterns share b with others. A field of an unknown type gets a kind that
+// refuses every value.
+func newKind(f *Field, b *Budget) kind {
 	switch f.Type {
 	case ShortText, LongText, RichText, Code:
-		return newText(f)
+		return newText(f, b)
 	case Select:
 		return newSelect(f)
 	case MultiSelect:
@@ -58,9 +59,9 @@ func newKind(f *Field) kind {
 	case JSON:
 		return jsonKind{}
 	case Table:
-		return newTable(f)
+		return newTable(f, b)
 	case List:
-		return newList(f)
+		return newList(f, b)
 	case Chat:
 		return newChat(f)
 	case TextSpans:

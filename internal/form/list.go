@@ -10,9 +10,9 @@ type listKind struct {
 	rules    Rules
 }
 
-func newList(f *Field) kind {
+func newList(f *Field, b *Budget) kind {
 	item := itemField(f)
-	return listKind{item: newKind(&item), itemType: item.Type, rules: f.Rules}
+	return listKind{item: newKind(&item, b), itemType: item.Type, rules: f.Rules}
 }
 
 // itemField is the definition of one item.

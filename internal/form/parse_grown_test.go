@@ -52,7 +52,7 @@ func TestAValueIsNoLargerStoredThanItMayBeSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			values := Values{"data": row.value}
-			seeded := New([]Field{{Name: "data", Type: JSON, Input: Seeded}}).CheckSeed(values)
+			seeded := New([]Field{{Name: "data", Type: JSON, Input: Seeded}}).CheckSeed(values, NewBudget())
 			asked := New([]Field{{Name: "data", Type: JSON, Input: Contributor}})
 			_, submitted := asked.CheckSubmission(values, nil)
 			drafted := asked.CheckDraft(values)
@@ -77,5 +77,5 @@ func TestAValueIsNoLargerStoredThanItMayBeSent(t *testing.T) {
 func TestNumbersInACodeTextDoNotCount(t *testing.T) {
 	t.Parallel()
 	f := New([]Field{{Name: "code", Type: Code, Input: Seeded, Languages: []string{"json"}, Rules: Rules{Parse: true}}})
-	require.Empty(t, f.CheckSeed(Values{"code": []byte(`"[1e-999` + strings.Repeat(",1e-999", 2000) + `]"`)}))
+	require.Empty(t, f.CheckSeed(Values{"code": []byte(`"[1e-999` + strings.Repeat(",1e-999", 2000) + `]"`)}, NewBudget()))
 }

@@ -28,8 +28,9 @@ type pattern struct {
 	size, maxBytes int
 }
 
-// compilePattern returns nil and no error for an empty source: no pattern.
-func compilePattern(source string) (*pattern, error) {
+// compilePattern returns nil and no error for an empty source: no pattern. It shares b with the other patterns of its
+// form or pipeline.
+func compilePattern(source string, b *Budget) (*pattern, error) {
 	if source == "" {
 		return nil, nil
 	}
@@ -45,22 +46,33 @@ func compilePattern(source string) (*pattern, error) {
 	}
 	// Before anything is unfolded: Parse lets patterns pass that unfold to millions of steps, and a document may have
 	// a thousand of them.
-	if leastSteps(tree) > maxProgram {
+	least := leastSteps(tree)
+	if least > maxProgram {
 		return nil, errProgram
+	}
+	if least > b.program {
+		return nil, errPrograms
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil || len(program.Inst) > maxProgram {
 		return nil, errProgram
 	}
+	size := max(1, len(program.Inst))
+	if !b.compile(size) {
+		return nil, errPrograms
+	}
 	re, err := regexp.Compile(`\A(?:` + source + `)\z`)
 	if err != nil {
 		return nil, errors.New("is not a valid RE2 pattern when anchored at both ends")
 	}
-	size := max(1, len(program.Inst))
 	return &pattern{source: source, re: re, size: size, maxBytes: maxMatchSteps / size}, nil
 }
 
-var errProgram = fmt.Errorf("is too large: its repetitions unfold to more than %d steps", maxProgram)
+var (
+	errProgram  = fmt.Errorf("is too large: its repetitions unfold to more than %d steps", maxProgram)
+	errPrograms = fmt.Errorf("is too large beside those before it: the patterns of a pipeline, those of conditions among them, "+
+		"unfold to at most %d steps together", maxPrograms)
+)
 
 // leastSteps is a lower bound of the instructions that a pattern compiles to; beyond maxProgram, any number beyond it.
 func leastSteps(re *syntax.Regexp) int {

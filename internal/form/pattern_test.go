@@ -17,7 +17,7 @@ func TestAPatternIsNotUnfoldedToBeRefused(t *testing.T) {
 		tree, err := syntax.Parse(source, syntax.Perl)
 		require.NoError(t, err)
 		require.Greater(t, leastSteps(tree), maxProgram, source)
-		_, err = compilePattern(source)
+		_, err = compilePattern(source, NewBudget())
 		require.ErrorIs(t, err, errProgram, source)
 	}
 	for _, source := range []string{
@@ -29,7 +29,7 @@ func TestAPatternIsNotUnfoldedToBeRefused(t *testing.T) {
 		program, err := syntax.Compile(tree.Simplify())
 		require.NoError(t, err)
 		require.LessOrEqual(t, leastSteps(tree), len(program.Inst), source)
-		_, err = compilePattern(source)
+		_, err = compilePattern(source, NewBudget())
 		require.NoError(t, err, source)
 	}
 }

@@ -61,7 +61,7 @@ func TestExamplesOfTheSchemaPassCheckSeed(t *testing.T) {
 			require.True(t, json.Valid(entry.JSONSchema))
 			examples[entry.Name] = entry.Example
 		}
-		require.Empty(t, f.CheckSeed(examples))
+		require.Empty(t, f.CheckSeed(examples, form.NewBudget()))
 	})
 }
 
@@ -72,7 +72,7 @@ func TestSeedingAndSubmittingJudgeAValueAlike(t *testing.T) {
 		values := drawValues(t, []form.Field{field})
 		_, submitted := form.New([]form.Field{field}).CheckSubmission(values, nil)
 		field.Input = form.Seeded
-		require.Equal(t, submitted, form.New([]form.Field{field}).CheckSeed(values))
+		require.Equal(t, submitted, form.New([]form.Field{field}).CheckSeed(values, form.NewBudget()))
 	})
 }
 
@@ -83,7 +83,7 @@ func TestDrawnDefinitionsAreSoundButForTheirConditions(t *testing.T) {
 		for i := range fields {
 			fields[i].VisibleWhen = nil
 		}
-		require.Empty(t, form.New(fields).Problems(nil))
+		require.Empty(t, form.New(fields).Problems(nil, form.NewBudget()))
 	})
 }
 
@@ -93,7 +93,7 @@ func TestProblemsAreTheSameEveryTime(t *testing.T) {
 		fields := drawFields(t, form.Seeded)
 		f, values := form.New(fields), drawValues(t, fields)
 		values["unknown_a"], values["unknown_b"] = encode(1), encode(2)
-		first := f.CheckSeed(values)
-		require.Equal(t, first, f.CheckSeed(values))
+		first := f.CheckSeed(values, form.NewBudget())
+		require.Equal(t, first, f.CheckSeed(values, form.NewBudget()))
 	})
 }

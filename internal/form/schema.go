@@ -69,7 +69,7 @@ func (f *Form) example(i int, env *env, room int) json.RawMessage {
 			continue
 		}
 		a := f.read(i, raw, false)
-		if a.fault == "" && !f.unanswered(i, &a.value) && len(f.validate(i, &a, env.find, newBudget())) == 0 {
+		if a.fault == "" && !f.unanswered(i, &a.value) && len(f.validate(i, &a, env.find, NewBudget())) == 0 {
 			return raw
 		}
 	}

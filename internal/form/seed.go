@@ -8,7 +8,7 @@ import (
 // CheckSeed tells what keeps values from creating a task (spec 4.1). Only seeded fields may be given. A required
 // field that is absent, null or empty is missing; whether it would be visible plays no part, since that may depend
 // on answers to come. Problems come in form order, unknown names last, in byte order.
-func (f *Form) CheckSeed(values Values) []Problem {
+func (f *Form) CheckSeed(values Values, b *Budget) []Problem {
 	var problems []Problem
 	env := newEnv(values, f.static)
 	find := func(name string) (value, bool) {
@@ -19,7 +19,7 @@ func (f *Form) CheckSeed(values Values) []Problem {
 		}
 		return value{}, false
 	}
-	found, b := 0, newBudget()
+	found := 0
 	f.each(Seeded, func(i int, field *Field) {
 		raw, sent := values[field.Name]
 		if sent {
@@ -28,6 +28,7 @@ func (f *Form) CheckSeed(values Values) []Problem {
 		a := answer{}
 		if sent {
 			a = f.read(i, raw, false)
+			a.within(b)
 		}
 		switch {
 		case a.fault != "" || !f.unanswered(i, &a.value):

@@ -16,7 +16,7 @@ func (f *Form) CheckSubmission(submitted, context Values) (kept Values, problems
 	own := Values{}
 	env := newEnv(own, context, f.static)
 	env.parsed = make(map[string]value)
-	found := 0
+	found, b := 0, NewBudget()
 	f.each(Contributor, func(i int, field *Field) {
 		own[field.Name] = nil // null, unless env.parsed has it; what the context says of it is outdated
 		raw, sent := submitted[field.Name]
@@ -25,6 +25,7 @@ func (f *Form) CheckSubmission(submitted, context Values) (kept Values, problems
 		}
 		found++
 		a := f.read(i, raw, true)
+		a.within(b)
 		answers[field.Name] = &a
 		if !a.value.empty() {
 			env.parsed[field.Name] = a.value
@@ -32,7 +33,6 @@ func (f *Form) CheckSubmission(submitted, context Values) (kept Values, problems
 	})
 	shown := f.visible(env)
 	kept = Values{}
-	b := newBudget()
 	f.each(Contributor, func(i int, field *Field) {
 		if !shown[field.Name] {
 			return

@@ -17,11 +17,11 @@ type tableKind struct {
 	rules   Rules
 }
 
-func newTable(f *Field) kind {
+func newTable(f *Field, b *Budget) kind {
 	k := tableKind{columns: f.Columns, cells: make(map[string]int, len(f.Columns)), rules: f.Rules}
 	for i := range f.Columns {
 		cell := f.Columns[i].cell()
-		k.kinds = append(k.kinds, newKind(&cell))
+		k.kinds = append(k.kinds, newKind(&cell, b))
 		k.names = append(k.names, cell.Name)
 		if _, ok := k.cells[cell.Name]; !ok {
 			k.cells[cell.Name] = i

@@ -15,14 +15,14 @@ type textKind struct {
 	pattern  *pattern
 }
 
-func newText(f *Field) kind {
+func newText(f *Field, b *Budget) kind {
 	k := textKind{typ: f.Type, rules: f.Rules}
 	if len(f.Languages) == 1 {
 		k.language = f.Languages[0]
 	} else if len(f.Languages) > 1 {
 		k.language = strings.Join(f.Languages, " or ")
 	}
-	k.pattern, _ = compilePattern(f.Rules.Pattern)
+	k.pattern, _ = compilePattern(f.Rules.Pattern, b)
 	return k
 }
 
@@ -81,7 +81,7 @@ func (k textKind) define(d *definition) {
 	if r.MinWords != nil && r.MaxChars != nil && *r.MinWords > 0 && *r.MaxChars > 0 && *r.MinWords*2-1 > *r.MaxChars {
 		d.fail("/rules/min_words", "%d words do not fit into max_chars %d", *r.MinWords, *r.MaxChars)
 	}
-	if _, err := compilePattern(r.Pattern); err != nil {
+	if _, err := compilePattern(r.Pattern, d.budget); err != nil {
 		d.fail("/rules/pattern", "pattern %s", err)
 	}
 	if r.PatternMessage != "" && r.Pattern == "" {

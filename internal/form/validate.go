@@ -10,6 +10,8 @@ type answer struct {
 	value value
 	// fault is why the value cannot be read, empty when it can.
 	fault string
+	// grown is how many bytes more it has when it is stored.
+	grown int
 }
 
 // read parses a value. Unless whole is set, a json value is only scanned.
@@ -30,7 +32,15 @@ func (f *Form) read(i int, raw json.RawMessage, whole bool) answer {
 	if err != nil {
 		return answer{fault: "the value " + err.Error()}
 	}
-	return answer{value: v}
+	return answer{value: v, grown: p.grown}
+}
+
+// within refuses an answer that is too large once stored, together with those that were read before it.
+func (a *answer) within(b *Budget) {
+	if a.fault == "" && !b.grow(a.grown) {
+		a.fault = fmt.Sprintf("the value has %d bytes more when its numbers are stored, which is without exponents, and together with "+
+			"those of other values that is too many; round these numbers, send them as texts, or send fewer at a time", a.grown)
+	}
 }
 
 // unanswered reports whether the value counts as none for the field's type.
@@ -42,7 +52,7 @@ func (f *Form) unanswered(i int, v *value) bool {
 }
 
 // validate reports what is wrong with one answered value.
-func (f *Form) validate(i int, a *answer, find lookup, b *budget) []Problem {
+func (f *Form) validate(i int, a *answer, find lookup, b *Budget) []Problem {
 	field := &f.fields[i]
 	at := check{report: &report{field: field.Name, find: find, budget: b}}
 	if a.fault != "" {
@@ -85,5 +95,5 @@ func (f *Form) CheckValue(name string, raw json.RawMessage, context Values) []Pr
 		}
 		return nil
 	}
-	return f.validate(i, &a, env.find, newBudget())
+	return f.validate(i, &a, env.find, NewBudget())
 }

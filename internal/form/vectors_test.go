@@ -118,7 +118,7 @@ func (v *vector) run(t *testing.T) {
 		}
 	}
 	if e.Seed != nil {
-		requireProblems(t, *e.Seed, f.CheckSeed(values))
+		requireProblems(t, *e.Seed, f.CheckSeed(values, form.NewBudget()))
 	}
 	if e.Draft != nil {
 		requireProblems(t, *e.Draft, f.CheckDraft(values))
@@ -131,7 +131,7 @@ func (v *vector) run(t *testing.T) {
 		require.Equal(t, e.Visible, f.Visible(all))
 	}
 	if e.Definition != nil {
-		requireProblems(t, *e.Definition, f.Problems(definitions(t, v.Upstream)))
+		requireProblems(t, *e.Definition, f.Problems(definitions(t, v.Upstream), form.NewBudget()))
 	}
 	if e.Holds != nil {
 		require.Equal(t, *e.Holds, v.Condition.Eval(values))
@@ -144,7 +144,7 @@ func (v *vector) run(t *testing.T) {
 				}
 			}
 			return form.Field{}, false
-		}))
+		}, form.NewBudget()))
 	}
 	if e.Counts != nil {
 		require.Equal(t, *e.Counts, form.Count(*v.Text))
@@ -203,7 +203,7 @@ func requireSchema(t *testing.T, want []json.RawMessage, f *form.Form) {
 		require.Equal(t, bytes.HasPrefix(bytes.TrimSpace(raw(t, entry.FormatHint)), []byte("[")), isList)
 		examples[entry.Name] = entry.Example
 	}
-	require.Empty(t, f.CheckSeed(examples))
+	require.Empty(t, f.CheckSeed(examples, form.NewBudget()))
 }
 
 func raw(t *testing.T, v any) []byte {

@@ -11,6 +11,7 @@ func (f *Form) Visible(context Values) map[string]bool {
 func (f *Form) visible(env *env) map[string]bool {
 	shown := make(map[string]bool, len(f.fields))
 	env.hidden = make(map[string]bool)
+	b := NewBudget()
 	f.each("", func(i int, field *Field) {
 		when := f.compiled[i].when
 		shown[field.Name] = when == nil || when.eval(func(name string) value {
@@ -18,7 +19,7 @@ func (f *Form) visible(env *env) map[string]bool {
 				return value{}
 			}
 			return env.field(name)
-		})
+		}, b)
 		if !shown[field.Name] {
 			env.hidden[field.Name] = true
 		}

@@ -51,7 +51,7 @@ type Options struct {
 // holds. Of a definition beyond MaxNodes, MaxEdges or MaxFields it tells only
 // that: the rest would cost more than such a document is worth.
 func Validate(d Definition, o Options) []Problem {
-	v := &validation{d: d, o: o}
+	v := &validation{d: d, o: o, compiled: form.NewBudget(), checked: form.NewBudget()}
 	v.head()
 	if !v.limits() {
 		return v.sorted()
@@ -74,7 +74,10 @@ type validation struct {
 	d     Definition
 	o     Options
 	shape shape
-	found []found
+	// compiled and checked bound what the patterns of the whole pipeline take: those
+	// of its forms and conditions made ready, and looked at.
+	compiled, checked *form.Budget
+	found             []found
 }
 
 // found is a problem with the place that orders it: the section of the

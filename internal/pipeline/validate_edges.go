@@ -36,7 +36,7 @@ func (v *validation) edges() {
 			if known[e.From] == nil { // many edges come from one node
 				known[e.From] = v.knownAt(from, okFrom)
 			}
-			for _, p := range e.When.Problems(known[e.From]) {
+			for _, p := range e.When.Problems(known[e.From], v.checked) {
 				if okFrom && v.d.Nodes[from].Kind == KindStart && strings.HasSuffix(p.Path, "/field") {
 					p.Message += "; out of start, those that are seeded or static"
 				}
@@ -81,12 +81,13 @@ func (v *validation) entry() {
 		}
 	}
 	edges, first := 0, 0
+	known := form.Know(statics, v.checked)
 	for i, e := range v.d.Edges {
 		from, ok := v.shape.at[e.From]
 		if !ok || v.d.Nodes[from].Kind != KindStart {
 			continue
 		}
-		if e.When == nil || e.When.Eval(statics) {
+		if e.When == nil || e.When.CompileWithin(v.compiled).Holds(known) {
 			return
 		}
 		for _, name := range e.When.Fields() {

@@ -39,7 +39,7 @@ func (v *validation) fields(i int) {
 		}
 		at[fields[j].Name] = j
 	}
-	for _, p := range form.New(fields).Problems(v.upstream(i)) {
+	for _, p := range form.NewWithin(fields, v.compiled).Problems(v.upstream(i), v.checked) {
 		if j, ok := at[p.Field]; ok && (p.Field != "" || p.Path != "") {
 			v.atField(i, j, dotted(p.Path), "%s", p.Message)
 		} else {

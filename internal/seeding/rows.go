@@ -55,13 +55,14 @@ type ItemError struct {
 // Rows checks a batch against a published pipeline. Rows come in the order of
 // the items; errors, MaxErrors at most, are ordered by index, then by field name.
 // Rows whose start conditions come out alike share the nodes of their State: read
-// only.
-func Rows(p *pipeline.Pipeline, items []Item) ([]Row, []ItemError) {
-	s := newStarter(p)
+// only. What one item may take for its patterns and numbers is bounded; budget, from
+// Budget, bounds all of them together, unless it is nil.
+func Rows(p *pipeline.Pipeline, items []Item, budget *form.Budget) ([]Row, []ItemError) {
+	s := newStarter(p, budget)
 	rows := make([]Row, 0, len(items))
 	var errs []ItemError
 	for i, item := range items {
-		problems := slices.Concat(item.Problems, p.Seed.CheckSeed(item.Fields))
+		problems := slices.Concat(item.Problems, p.Seed.CheckSeed(item.Fields, budget.Part()))
 		if len(problems) > 0 {
 			errs = append(errs, itemErrors(i, problems, item.More, room(len(errs), len(items)-i-1))...)
 			continue
@@ -74,6 +75,18 @@ func Rows(p *pipeline.Pipeline, items []Item) ([]Row, []ItemError) {
 		rows = append(rows, Row{Index: i, Input: item.Fields, State: state})
 	}
 	return rows, errs
+}
+
+// Budget is what all checks of a batch may take, by its size. Rows of an upload that
+// are checked again need none: they were let in within one.
+func Budget(items []Item) *form.Budget {
+	bytes := 0
+	for i := range items {
+		for _, raw := range items[i].Fields {
+			bytes += len(raw)
+		}
+	}
+	return form.BudgetFor(bytes)
 }
 
 func noRoute(err error) string {
@@ -131,6 +144,7 @@ func fieldName(name string) string {
 // occur in a batch, most often one: each is worked out once.
 type starter struct {
 	p       *pipeline.Pipeline
+	budget  *form.Budget
 	key     string // of the start
 	statics form.Values
 	known   map[string]pipeline.State
@@ -138,18 +152,26 @@ type starter struct {
 	conditional bool
 }
 
-func newStarter(p *pipeline.Pipeline) *starter {
-	s := &starter{p: p, key: p.Graph.Nodes[0].Key, statics: p.Statics(), known: make(map[string]pipeline.State)}
+func newStarter(p *pipeline.Pipeline, budget *form.Budget) *starter {
+	s := &starter{p: p, budget: budget, key: p.Graph.Nodes[0].Key, statics: p.Statics(), known: make(map[string]pipeline.State)}
 	s.conditional = slices.ContainsFunc(p.Definition.Edges, func(e pipeline.Edge) bool {
 		return e.From == s.key && e.When != nil
 	})
 	return s
 }
 
+// errTooLong says the same as the check of a field does.
+var errTooLong = errors.New("the conditions of the edges out of the start cannot be matched: all texts that patterns look at are too " +
+	"long together; give fewer or shorter ones, or have the patterns made simpler")
+
 func (s *starter) start(fields form.Values) (pipeline.State, error) {
 	var skipped []string
 	if s.conditional {
-		skipped = s.p.Skipped(s.key, s.with(fields))
+		// Where a task starts must not depend on what is created beside it.
+		b := s.budget.Part()
+		if skipped = s.p.SkippedWithin(s.key, s.with(fields), b); b.Missed() {
+			return pipeline.State{}, errTooLong
+		}
 	}
 	outcome := strings.Join(skipped, " ")
 	if state, ok := s.known[outcome]; ok {

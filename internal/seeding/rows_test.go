@@ -64,7 +64,7 @@ func places(errs []seeding.ItemError) []string {
 
 func TestGoodRowsStartWhereTheirValuesLead(t *testing.T) {
 	t.Parallel()
-	rows, errs := seeding.Rows(compiled(t), items(t, `{"question": "q", "level": 1}`, `{"question": "r", "level": 2}`, `{"question": "s", "level": 1}`))
+	rows, errs := seeding.Rows(compiled(t), items(t, `{"question": "q", "level": 1}`, `{"question": "r", "level": 2}`, `{"question": "s", "level": 1}`), nil)
 	require.Empty(t, errs)
 	require.Len(t, rows, 3)
 	for i, want := range []string{"easy", "hard", "easy"} {
@@ -83,7 +83,7 @@ func TestErrorsAreOrderedByIndexThenField(t *testing.T) {
 		`{"question": "q", "level": 1}`,
 		`{}`,
 		`{"question": "much too long for the rule", "level": 1}`,
-	))
+	), nil)
 	require.Len(t, rows, 1)
 	require.Equal(t, 1, rows[0].Index)
 	require.Equal(t, []string{"0 aaa", "0 level", "0 question", "0 zzz", "2 question", "3 question"}, places(errs))
@@ -96,7 +96,7 @@ func TestWhatIsNoColumnIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"note", "a", "b", "The question"} {
 		doc := fmt.Sprintf(`{"question": "q", "level": 1, %q: "x"}`, name)
-		rows, errs := seeding.Rows(compiled(t), items(t, doc))
+		rows, errs := seeding.Rows(compiled(t), items(t, doc), nil)
 		require.Empty(t, rows, name)
 		require.Equal(t, []string{"0 " + name}, places(errs))
 	}
@@ -104,7 +104,7 @@ func TestWhatIsNoColumnIsRefused(t *testing.T) {
 
 func TestNoRouteOutOfStartIsAnErrorOfTheItem(t *testing.T) {
 	t.Parallel()
-	rows, errs := seeding.Rows(compiled(t), items(t, `{"question": "q", "level": 3}`, `{"question": "q"}`, `{"question": "q", "level": 3}`))
+	rows, errs := seeding.Rows(compiled(t), items(t, `{"question": "q", "level": 3}`, `{"question": "q"}`, `{"question": "q", "level": 3}`), nil)
 	require.Empty(t, rows)
 	require.Equal(t, []string{"0 ", "1 ", "2 "}, places(errs))
 	require.Contains(t, errs[0].Message, "start")
@@ -114,7 +114,7 @@ func TestProblemsOfTheReaderCount(t *testing.T) {
 	t.Parallel()
 	bad := item(t, `{"question": "q", "level": 1}`)
 	bad.Problems = []form.Problem{{Field: "level", Message: "is given twice"}}
-	rows, errs := seeding.Rows(compiled(t), []seeding.Item{bad})
+	rows, errs := seeding.Rows(compiled(t), []seeding.Item{bad}, nil)
 	require.Empty(t, rows)
 	require.Equal(t, []seeding.ItemError{{Index: 0, FieldName: "level", Message: "is given twice"}}, errs)
 }
@@ -125,13 +125,13 @@ func TestAnItemReportsABoundedNumberOfErrors(t *testing.T) {
 	for i := range 1000 {
 		bad.Problems = append(bad.Problems, form.Problem{Field: fmt.Sprintf("f%04d", i), Message: "m"})
 	}
-	_, errs := seeding.Rows(compiled(t), []seeding.Item{bad})
+	_, errs := seeding.Rows(compiled(t), []seeding.Item{bad}, nil)
 	require.Len(t, errs, 21)
 	require.Empty(t, errs[0].FieldName)
 	require.Contains(t, errs[0].Message, "1000")
 
 	bad.Problems, bad.More = bad.Problems[:20], 980
-	_, counted := seeding.Rows(compiled(t), []seeding.Item{bad})
+	_, counted := seeding.Rows(compiled(t), []seeding.Item{bad}, nil)
 	require.Equal(t, errs, counted, "those that were only counted are in the number")
 }
 
@@ -146,8 +146,8 @@ func TestABatchReportsABoundedNumberOfErrors(t *testing.T) {
 			wrong[i].Problems = append(wrong[i].Problems, form.Problem{Field: fmt.Sprintf("f%02d", j), Message: "m"})
 		}
 	}
-	_, created := seeding.Rows(p, wrong)
-	uploaded, _ := seeding.PreCheck(p, wrong)
+	_, created := seeding.Rows(p, wrong, nil)
+	uploaded, _ := seeding.PreCheck(p, wrong, nil)
 	for _, errs := range [][]seeding.ItemError{created, uploaded} {
 		require.Len(t, errs, seeding.MaxErrors)
 		listed := map[int]int{}
@@ -161,7 +161,7 @@ func TestABatchReportsABoundedNumberOfErrors(t *testing.T) {
 		require.Equal(t, seeding.ItemError{Index: 4999, FieldName: "f00", Message: "m (29 other problems of this item are not listed)"}, last)
 	}
 
-	_, few := seeding.Rows(p, wrong[:400])
+	_, few := seeding.Rows(p, wrong[:400], nil)
 	require.Len(t, few, 400*21, "a batch within the bound lists all that its items may")
 }
 
@@ -176,7 +176,7 @@ func TestAnItemAtTheBoundTellsHowManyAreListed(t *testing.T) {
 			batch[i].Problems = append(batch[i].Problems, form.Problem{Field: "zzz", Message: "m"})
 		}
 	}
-	_, errs := seeding.Rows(compiled(t), batch)
+	_, errs := seeding.Rows(compiled(t), batch, nil)
 	require.Len(t, errs, seeding.MaxErrors)
 	require.Equal(t, seeding.ItemError{Index: 557, Message: "has 10 problems, of which the first 7 are listed"}, errs[5570])
 	require.Equal(t, 557, errs[5577].Index)
@@ -190,7 +190,7 @@ func TestFieldNamesCanBeAnsweredAndStored(t *testing.T) {
 	_, errs := seeding.Rows(compiled(t), []seeding.Item{{Fields: form.Values{
 		"question": json.RawMessage(`"q"`), "level": json.RawMessage(`1`),
 		"nul\x00": json.RawMessage(`1`), long: json.RawMessage(`1`),
-	}}})
+	}}}, nil)
 	require.Equal(t, "nul\uFFFD", errs[0].FieldName)
 	require.Equal(t, strings.Repeat("ä", 200)+"…", errs[1].FieldName)
 	for _, e := range errs {
@@ -201,7 +201,7 @@ func TestFieldNamesCanBeAnsweredAndStored(t *testing.T) {
 
 func TestNoItemsNoRows(t *testing.T) {
 	t.Parallel()
-	rows, errs := seeding.Rows(compiled(t), nil)
+	rows, errs := seeding.Rows(compiled(t), nil, nil)
 	require.Empty(t, rows)
 	require.Empty(t, errs)
 }
@@ -214,6 +214,70 @@ func BenchmarkRows(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		seeding.Rows(p, batch)
+		seeding.Rows(p, batch, nil)
+	}
+}
+
+// costly is a pipeline whose seeded text has a pattern, or where a condition at the start
+// has it, that counts as nine hundred steps a byte and takes a text of a.
+func costly(t *testing.T, atStart bool) *pipeline.Pipeline {
+	t.Helper()
+	const pattern = `"b{900}|a*"`
+	rules, when := `{"pattern": `+pattern+`}`, ``
+	if atStart {
+		rules, when = `{}`, `, "when": {"field": "text", "op": "matches", "value": `+pattern+`}`
+	}
+	d, err := pipeline.Parse([]byte(`{
+		"name": "Costly",
+		"nodes": [
+			{"key": "start", "kind": "start"},
+			{"key": "all", "kind": "subtask", "fields": [
+				{"name": "text", "type": "long_text", "input": "seeded", "rules": ` + rules + `},
+				{"name": "a", "type": "short_text", "input": "contributor"}]},
+			{"key": "some", "kind": "subtask", "fields": [{"name": "b", "type": "short_text", "input": "contributor"}]},
+			{"key": "end", "kind": "end"}],
+		"edges": [
+			{"from": "start", "to": "all"}, {"from": "start", "to": "some"` + when + `},
+			{"from": "all", "to": "end"}, {"from": "some", "to": "end"}]}`))
+	require.NoError(t, err)
+	require.Empty(t, pipeline.Validate(d, pipeline.Options{}))
+	return pipeline.Compile(d)
+}
+
+// Each item fits, but all of a batch would keep the processor busy for minutes. What is
+// over the bound is refused, and never led elsewhere for what stands beside it.
+func TestMatchingABatchIsBounded(t *testing.T) {
+	t.Parallel()
+	batch := items(t, strings.Split(strings.Repeat(`{"text": "`+strings.Repeat("a", 10_000)+"\"}\n", 50), "\n")[:50]...)
+	batch = append(batch, item(t, `{"text": "aaa"}`))
+	for _, atStart := range []bool{false, true} {
+		t.Run(fmt.Sprint("at start ", atStart), func(t *testing.T) {
+			t.Parallel()
+			p := costly(t, atStart)
+			field := "text"
+			if atStart {
+				field = ""
+			}
+			rows, errs := seeding.Rows(p, batch, seeding.Budget(batch))
+			require.Len(t, rows, 12, "eleven of 9 million steps each, and the short one")
+			require.Equal(t, len(batch)-1, rows[11].Index)
+			require.Len(t, errs, 39)
+			for i, e := range errs {
+				require.Equal(t, 11+i, e.Index)
+				require.Equal(t, field, e.FieldName)
+				require.Contains(t, e.Message, "all texts that patterns look at are too long together; give fewer or shorter ones")
+			}
+			for _, r := range rows {
+				require.Equal(t, task.NodeAvailable, r.State.Nodes[1].Status, r.State.Nodes[1].Key)
+			}
+			checked, ok := seeding.PreCheck(p, batch, seeding.Budget(batch))
+			require.Equal(t, errs, checked)
+			require.True(t, ok[10])
+			require.False(t, ok[11])
+
+			rows, errs = seeding.Rows(p, batch, nil)
+			require.Empty(t, errs)
+			require.Len(t, rows, len(batch))
+		})
 	}
 }

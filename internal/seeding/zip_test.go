@@ -121,7 +121,7 @@ func TestPreCheckSaysWhatCanBeSaidWithoutFiles(t *testing.T) {
 			t.Parallel()
 			batch := append(items(t, `{"front": "f"}`, c.doc), item(t, `{"front": "f"}`))
 			before := fmt.Sprint(batch)
-			errs, ok := seeding.PreCheck(p, batch)
+			errs, ok := seeding.PreCheck(p, batch, nil)
 			require.Equal(t, before, fmt.Sprint(batch), "the items are left as they are")
 			require.Equal(t, []bool{true, len(c.want) == 0, true}, ok)
 			require.Len(t, errs, len(c.want), errs)
@@ -137,23 +137,23 @@ func TestPreCheckKnowsTheReadersProblemsAndTheRoute(t *testing.T) {
 	t.Parallel()
 	bad := item(t, `{"front": "f"}`)
 	bad.Problems = []form.Problem{{Field: "note", Message: "is given twice"}}
-	errs, ok := seeding.PreCheck(several(t), []seeding.Item{bad})
+	errs, ok := seeding.PreCheck(several(t), []seeding.Item{bad}, nil)
 	require.Equal(t, []seeding.ItemError{{FieldName: "note", Message: "is given twice"}}, errs)
 	require.Equal(t, []bool{false}, ok)
 
 	p := withFields(t, `{"field": "note", "op": "eq", "value": "go"}`, photo+","+note)
-	errs, ok = seeding.PreCheck(p, items(t, `{"photo": "p", "note": "go"}`, `{"photo": "p", "note": "no"}`))
+	errs, ok = seeding.PreCheck(p, items(t, `{"photo": "p", "note": "go"}`, `{"photo": "p", "note": "no"}`), nil)
 	require.Equal(t, []bool{true, false}, ok)
 	require.Equal(t, []string{"1 "}, places(errs))
 	require.Contains(t, errs[0].Message, "no route")
 
 	// What the file will be decides the route: that is known later.
 	p = withFields(t, `{"field": "photo.size", "op": "gt", "value": 1000}`, photo)
-	errs, ok = seeding.PreCheck(p, items(t, `{"photo": "p"}`))
+	errs, ok = seeding.PreCheck(p, items(t, `{"photo": "p"}`), nil)
 	require.Empty(t, errs)
 	require.Equal(t, []bool{true}, ok)
 
-	errs, ok = seeding.PreCheck(p, nil)
+	errs, ok = seeding.PreCheck(p, nil, nil)
 	require.Empty(t, errs)
 	require.Empty(t, ok)
 }
@@ -169,7 +169,7 @@ func TestFileValuesAreWhatTheFormTakes(t *testing.T) {
 	require.JSONEq(t, "null", string(seeding.FilesValue(true, nil)))
 	require.Empty(t, p.Seed.CheckSeed(form.Values{
 		"front": seeding.FileValue(f), "extras": seeding.FilesValue(true, []seeding.File{f, f}), "report": seeding.FilesValue(true, nil),
-	}))
+	}, form.NewBudget()))
 }
 
 // show writes rows and what was ignored, one a line.

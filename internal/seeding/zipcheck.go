@@ -14,9 +14,10 @@ import (
 // PreCheck checks the items of a ZIP upload before its files are there, as Rows
 // does; but file fields hold paths, and what only a file can tell, such as its
 // size or media type, is left for later. errs, MaxErrors at most, are ordered by
-// index, then field; ok tells for each item whether it is still good.
-func PreCheck(p *pipeline.Pipeline, items []Item) (errs []ItemError, ok []bool) {
-	c := preCheck{p: p, files: fileFields(p), starter: newStarter(p)}
+// index, then field; ok tells for each item whether it is still good. budget is as
+// for Rows.
+func PreCheck(p *pipeline.Pipeline, items []Item, budget *form.Budget) (errs []ItemError, ok []bool) {
+	c := preCheck{p: p, files: fileFields(p), starter: newStarter(p, budget)}
 	c.routed = !c.startAsksFiles()
 	ok = make([]bool, len(items))
 	for i, item := range items {
@@ -49,7 +50,7 @@ func (c *preCheck) item(i int, item Item, most int) []ItemError {
 		}
 	}
 	// Of a value that is no path, that is all there is to say.
-	seed := slices.DeleteFunc(c.p.Seed.CheckSeed(fields), func(p form.Problem) bool {
+	seed := slices.DeleteFunc(c.p.Seed.CheckSeed(fields, c.starter.budget.Part()), func(p form.Problem) bool {
 		return slices.ContainsFunc(problems, func(own form.Problem) bool { return own.Field == p.Field })
 	})
 	if problems = slices.Concat(item.Problems, problems, seed); len(problems) > 0 {

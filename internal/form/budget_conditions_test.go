@@ -1,0 +1,161 @@
+package form
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// leaf matches the field t against a pattern.
+func leaf(pattern string) Condition {
+	return Condition{Field: "t", Op: OpMatches, Value: json.RawMessage(`"` + pattern + `"`)}
+}
+
+// manyLeaves is any of so many leaves, of which each counts as nine hundred steps a byte and none holds for a text of a.
+func manyLeaves(n int) Condition {
+	return Condition{Any: slices.Repeat([]Condition{leaf("b{900}|c*")}, n)}
+}
+
+var longText = Values{"t": json.RawMessage(`"` + strings.Repeat("a", 10_000) + `"`)}
+
+// Each leaf may look at the text, but all together would look at it for minutes.
+func TestMatchingInConditionsIsBounded(t *testing.T) {
+	t.Parallel()
+	few, many := manyLeaves(10), manyLeaves(MaxConditionLeaves)
+	few.Any = append(few.Any, leaf("a*"))
+	many.Any[MaxConditionLeaves-1] = leaf("b{900}|a*")
+	for name, row := range map[string]struct {
+		conditions    []Condition
+		holds, missed bool
+	}{
+		"few leaves":                   {[]Condition{few}, true, false},
+		"one leaf after many":          {[]Condition{many}, false, true},
+		"one condition after others":   {[]Condition{manyLeaves(8), manyLeaves(8), leaf("b{900}|a*")}, false, true},
+		"what costs less than is left": {[]Condition{manyLeaves(11), leaf("b{900}|a*"), leaf("a*")}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := NewBudget()
+			known := Know(longText, b)
+			holds := false
+			for _, c := range row.conditions {
+				holds = c.Compile().Holds(known)
+			}
+			require.Equal(t, row.holds, holds)
+			require.Equal(t, row.missed, b.Missed())
+			require.GreaterOrEqual(t, b.steps, 0)
+		})
+	}
+	t.Run("fields of a form", func(t *testing.T) {
+		t.Parallel()
+		sixteen, last := manyLeaves(16), leaf("b{900}|a*")
+		fields := []Field{
+			{Name: "t", Type: LongText, Input: Seeded},
+			{Name: "a", Type: ShortText, Input: Contributor, VisibleWhen: &sixteen},
+			{Name: "b", Type: ShortText, Input: Contributor, VisibleWhen: &last},
+		}
+		require.Equal(t, map[string]bool{"t": true, "a": false, "b": false}, New(fields).Visible(longText))
+		fields = slices.Delete(fields, 1, 2)
+		require.Equal(t, map[string]bool{"t": true, "b": true}, New(fields).Visible(longText))
+	})
+}
+
+// No condition is compiled beyond its leaves, however many a draft has.
+func TestALeafTooManyIsNotCompiled(t *testing.T) {
+	t.Parallel()
+	c := manyLeaves(MaxConditionLeaves + 2)
+	for i := range c.Any {
+		c.Any[i] = leaf("a")
+	}
+	compiled := c.Compile().test.any
+	require.NotNil(t, compiled[MaxConditionLeaves-1].match)
+	for _, beyond := range compiled[MaxConditionLeaves:] {
+		require.True(t, beyond.never)
+		require.Nil(t, beyond.match)
+	}
+}
+
+// Each pattern of a form fits, but they are kept for as long as the form is.
+func TestThePatternsOfAFormAreBounded(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 200_000, maxPrograms)
+	const pattern = "a{999}b{990}" // 1,991 instructions at least, 2,000 at most
+	var fields []Field
+	for i := range 150 {
+		fields = append(fields, Field{
+			Name: fmt.Sprintf("f%d", i), Title: "F", Type: LongText, Input: Contributor, Rules: Rules{Pattern: pattern},
+		})
+	}
+	f := New(fields)
+	kept := 0
+	for i := range f.compiled {
+		if f.compiled[i].kind.(textKind).pattern != nil {
+			require.Equal(t, kept, i, "the first ones are kept")
+			kept++
+		}
+	}
+	require.Equal(t, 100, kept)
+	problems := f.Problems(nil, NewBudget())
+	require.Len(t, problems, 50)
+	require.Equal(t, "f100", problems[0].Field)
+	require.Equal(t, "/rules/pattern", problems[0].Path)
+	require.Contains(t, problems[0].Message, "is too large beside those before it")
+
+	t.Run("several forms", func(t *testing.T) {
+		t.Parallel()
+		b := NewBudget()
+		NewWithin(fields[:60], b)
+		require.NotNil(t, NewWithin(fields[60:100], b).compiled[39].kind.(textKind).pattern)
+		require.Nil(t, NewWithin(fields[100:], b).compiled[0].kind.(textKind).pattern)
+		b = NewBudget()
+		require.Empty(t, New(fields[:60]).Problems(nil, b))
+		require.Len(t, New(fields[60:]).Problems(nil, b), 50)
+	})
+	t.Run("conditions", func(t *testing.T) {
+		t.Parallel()
+		known := func(string) (Field, bool) { return Field{Name: "t", Type: LongText}, true }
+		c := manyLeaves(150)
+		for i := range c.Any {
+			c.Any[i] = leaf(pattern)
+		}
+		problems := c.Problems(known, NewBudget())
+		require.Len(t, problems, 20, "as many as are told")
+		require.Equal(t, "/any/100/value", problems[0].Path)
+		require.Contains(t, problems[0].Message, "is too large beside those before it")
+		compiled := c.Compile().test.any
+		require.NotNil(t, compiled[99].match)
+		require.Nil(t, compiled[100].match)
+	})
+}
+
+// Each value fits once it is stored, but there may be hundreds.
+func TestTheGrowthOfAllValuesIsBounded(t *testing.T) {
+	t.Parallel()
+	numbers := json.RawMessage("[1e-999" + strings.Repeat(",1e-999", 999) + "]") // 994,000 bytes more
+	fields := func(input Input) []Field {
+		return []Field{{Name: "a", Type: JSON, Input: input}, {Name: "b", Type: JSON, Input: input}}
+	}
+	values := Values{"a": numbers, "b": numbers}
+	seeded := New(fields(Seeded))
+	problems := seeded.CheckSeed(values, NewBudget())
+	require.Len(t, problems, 1)
+	require.Equal(t, "b", problems[0].Field)
+	require.Contains(t, problems[0].Message, "the value has 995000 bytes more when its numbers are stored")
+	kept, submitted := New(fields(Contributor)).CheckSubmission(values, nil)
+	require.Nil(t, kept)
+	require.Equal(t, problems, submitted)
+
+	t.Run("of a batch", func(t *testing.T) {
+		t.Parallel()
+		b := BudgetFor(5 << 20)
+		for range 5 {
+			require.Empty(t, seeded.CheckSeed(Values{"a": numbers}, b.Part()))
+		}
+		require.Len(t, seeded.CheckSeed(Values{"a": numbers}, b.Part()), 1)
+		require.Empty(t, seeded.CheckSeed(Values{"a": json.RawMessage(`[1.5e-7]`)}, b.Part()), "what grows by less than is left")
+	})
+}
