@@ -33,8 +33,11 @@ func newThrottle(shared *limit.Limiter) *throttle {
 		"login_pair":    {Limit: failuresPerPair, Period: time.Minute},
 		"login_account": {Limit: failuresPerAccount, Period: time.Hour},
 	}
-	own := limit.Memory(rates)
-	in := func(b limit.Bucket) window { return window{bucket: b, shared: shared.With(rates), own: own} }
+	// Each has a memory of its own: accounts are remembered for an hour, so a network that makes
+	// them up can fill theirs, and addresses must still be counted then.
+	in := func(b limit.Bucket) window {
+		return window{bucket: b, shared: shared.With(rates), own: limit.Memory(rates)}
+	}
 	return &throttle{address: in("login_address"), pair: in("login_pair"), account: in("login_account")}
 }
 
@@ -85,7 +88,8 @@ func digest(s string) string {
 
 // allow counts an attempt before its password is checked, so that attempts at
 // the same time count too. The address comes first: once it is exhausted,
-// whatever else it sends is not remembered.
+// whatever else it sends is not remembered. An account whose count is not to be had
+// counts as guessed.
 func (t *throttle) allow(ctx context.Context, a attempt) error {
 	if address := t.address.take(ctx, a.address); address.Reached || address.Unknown {
 		return tooMany(address)
@@ -95,7 +99,7 @@ func (t *throttle) allow(ctx context.Context, a attempt) error {
 		return tooMany(pair)
 	}
 	account := t.account.take(ctx, a.account)
-	if account.Reached && pair.Rate.Limit-pair.Remaining > triesWhenGuessed {
+	if (account.Reached || account.Unknown) && pair.Rate.Limit-pair.Remaining > triesWhenGuessed {
 		return tooMany(pair)
 	}
 	return nil

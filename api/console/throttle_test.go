@@ -48,6 +48,19 @@ func TestAnExhaustedAddressIsNotRememberedFurther(t *testing.T) {
 	}
 }
 
+// Somebody with many addresses makes up accounts until no other is remembered: whoever
+// comes from an address of their own still has a try a minute, and no more.
+func TestMadeUpAccountsLockNobodyOut(t *testing.T) {
+	t.Parallel()
+	h := newThrottle(nil)
+	full := func(i int) bool { return h.account.take(t.Context(), strconv.Itoa(i)).Unknown }
+	for i := 0; !full(i); i++ {
+		require.Less(t, i, 10_000_000, "what is remembered has a bound")
+	}
+	require.Equal(t, triesWhenGuessed, tries(t, h, "owner@acme.test", from(1), 10))
+	require.Equal(t, triesWhenGuessed, tries(t, h, "other@acme.test", from(2), 10))
+}
+
 // Guessing from many addresses gets slow, and the owner of the account still
 // gets in.
 func TestManyAddressesSlowDownButLockNobodyOut(t *testing.T) {
