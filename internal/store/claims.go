@@ -90,7 +90,7 @@ var (
       AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM mine)`, `n.priority, n.task_id`) + `
 ), c AS (SELECT * FROM mine UNION ALL SELECT * FROM free)` + takeSQL
 
-	claimLapsedSQL = `WITH ` + allowedSQL + `, kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND `+notSkippedSQL, `n.reserved_for, n.priority, n.task_id`) + `
+	claimLapsedSQL = `WITH ` + allowedSQL + `, kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND `+notSkippedSQL, `n.reserved_until`) + `
 ), late AS (` + fmt.Sprintf(candidateSQL, `n.status = 'claimed' AND n.lease_expires_at <= now() AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM kept)`, `n.lease_expires_at`) + `
 ), c AS (SELECT * FROM kept UNION ALL SELECT * FROM late)` + takeSQL
 )

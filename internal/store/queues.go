@@ -125,7 +125,7 @@ CROSS JOIN LATERAL (WITH odd AS (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeli
         (SELECT count(*) FROM (SELECT 1 FROM skips WHERE user_id = $3 AND pipeline_id = q.pipeline_id ORDER BY created_at LIMIT 1) s) > 0 AS skipped
     ) SELECT (` + claimableSQL(freeFromHeadSQL, `n.priority, n.task_id`) + `) AS free,
         (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,
-	`n.reserved_for, n.priority, n.task_id`) + `) AS kept,
+	`n.reserved_until`) + `) AS kept,
         (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3`, `n.lease_expires_at`) + `) AS late,
         (SELECT count(*) FROM (SELECT n.pipeline_id, n.org_id, n.kind FROM task_nodes n
                 WHERE n.claimed_by = $3 AND n.status = 'claimed' LIMIT %[2]d) n
