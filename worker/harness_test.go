@@ -145,7 +145,7 @@ func (f *floor) create(n int) []int64 {
 	in := store.CreateTasks{OrgID: f.OrgID, PipelineID: f.PipelineID, VersionID: f.VersionID}
 	for range n {
 		input := values(`{"question":"What is 6 times 7?"}`)
-		s, err := pipeline.Start(p.Graph, p.Skipped("start", input))
+		s, err := pipeline.Start(p.Graph, p.Skipped("start", input, form.NewBudget()))
 		require.NoError(f.t, err)
 		in.Tasks = append(in.Tasks, store.NewTask{Input: input, State: s})
 	}

@@ -3,21 +3,28 @@ package form
 const (
 	// maxCheckSteps bounds what matching the texts of one check against their patterns may take together, counted as
 	// maxMatchSteps is: a few seconds at worst. Five texts at their own limit fit, and any list of texts whose pattern
-	// has a hundred instructions.
+	// has ninety instructions.
 	maxCheckSteps = 5 * maxMatchSteps
+	// maxConditionSteps is the same for the conditions of a form, or of the edges out of a node. It is more, for many may
+	// look at one long text.
+	maxConditionSteps = 5 * maxCheckSteps
 	// maxPrograms is how many instructions all patterns of a form, or of a pipeline, may compile to: each is kept, with
 	// some forty bytes, for as long as the form is.
 	maxPrograms = 100 * maxProgram
 	// stepsPerByte is what the values of a request may take together for each byte of them: a pattern of forty
-	// instructions matches all that is sent.
-	stepsPerByte = 40
+	// instructions matches all that is sent. stepsPerCheck and grownPerCheck are for many short ones: a thousand
+	// characters match a pattern of two hundred, and a hundred numbers grow by forty digits.
+	stepsPerByte  = 40
+	stepsPerCheck = 200_000
+	grownPerCheck = 4096
 )
 
 // Budget is what checks and conditions may still take. What shares one is bounded together, whatever the number of its
 // texts, numbers and patterns. It is not safe for concurrent use.
 type Budget struct {
-	// steps are for matching, grown are bytes that numbers have more when they are stored, program is for compiling.
-	steps, grown, program int
+	// steps are for matching in checks and conditions for the same in those, grown are bytes that numbers have more when
+	// they are stored, program is for compiling.
+	steps, conditions, grown, program int
 	// whole is what this is a part of, if any.
 	whole  *Budget
 	missed bool
@@ -25,13 +32,15 @@ type Budget struct {
 
 // NewBudget is that of one check, or of one form.
 func NewBudget() *Budget {
-	return &Budget{steps: maxCheckSteps, grown: MaxValueBytes, program: maxPrograms}
+	return &Budget{steps: maxCheckSteps, conditions: maxConditionSteps, grown: MaxValueBytes, program: maxPrograms}
 }
 
-// BudgetFor is that of all checks of so many bytes of values.
-func BudgetFor(bytes int) *Budget {
+// BudgetFor is that of so many checks together, of so many bytes of values.
+func BudgetFor(checks, bytes int) *Budget {
 	b := NewBudget()
-	b.steps, b.grown = max(b.steps, stepsPerByte*bytes), max(b.grown, bytes)
+	steps := max(stepsPerByte*bytes, stepsPerCheck*checks)
+	b.steps, b.conditions = max(b.steps, steps), max(b.conditions, steps)
+	b.grown = max(b.grown, bytes, grownPerCheck*checks)
 	return b
 }
 
@@ -43,8 +52,27 @@ func (b *Budget) Part() *Budget {
 	return part
 }
 
-// Missed reports whether a condition was taken as false since too little was left to match its text.
+// Missed reports whether a condition could not be decided since too little was left to match its text: whatever
+// follows from it is a guess.
 func (b *Budget) Missed() bool { return b.missed }
+
+// Problems refuses what a guess would follow from.
+func (b *Budget) Problems() []Problem {
+	if !b.missed {
+		return nil
+	}
+	return []Problem{{Message: "conditions cannot be decided: all texts that their patterns look at are too long together; " +
+		"give fewer or shorter ones, or have the patterns made simpler"}}
+}
+
+// decide takes steps for a condition, unless there are fewer left.
+func (b *Budget) decide(steps int) bool {
+	if steps > b.conditions || b.whole != nil && !b.whole.decide(steps) {
+		return false
+	}
+	b.conditions -= steps
+	return true
+}
 
 // spend takes steps, unless there are fewer left. Without a budget, nothing is matched.
 func (b *Budget) spend(steps int) bool {

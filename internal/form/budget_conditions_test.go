@@ -34,8 +34,8 @@ func TestMatchingInConditionsIsBounded(t *testing.T) {
 	}{
 		"few leaves":                   {[]Condition{few}, true, false},
 		"one leaf after many":          {[]Condition{many}, false, true},
-		"one condition after others":   {[]Condition{manyLeaves(8), manyLeaves(8), leaf("b{900}|a*")}, false, true},
-		"what costs less than is left": {[]Condition{manyLeaves(11), leaf("b{900}|a*"), leaf("a*")}, true, true},
+		"one condition after others":   {[]Condition{manyLeaves(40), manyLeaves(15), leaf("b{900}|a*")}, false, true},
+		"what costs less than is left": {[]Condition{manyLeaves(55), leaf("b{900}|a*"), leaf("a*")}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,20 +47,27 @@ func TestMatchingInConditionsIsBounded(t *testing.T) {
 			}
 			require.Equal(t, row.holds, holds)
 			require.Equal(t, row.missed, b.Missed())
-			require.GreaterOrEqual(t, b.steps, 0)
+			require.GreaterOrEqual(t, b.conditions, 0)
+			require.Equal(t, row.missed, len(b.Problems()) > 0)
 		})
 	}
 	t.Run("fields of a form", func(t *testing.T) {
 		t.Parallel()
-		sixteen, last := manyLeaves(16), leaf("b{900}|a*")
-		fields := []Field{
-			{Name: "t", Type: LongText, Input: Seeded},
-			{Name: "a", Type: ShortText, Input: Contributor, VisibleWhen: &sixteen},
-			{Name: "b", Type: ShortText, Input: Contributor, VisibleWhen: &last},
+		most, last, few := manyLeaves(55), manyLeaves(1), leaf("c*")
+		ask := func(name string, when *Condition) Field {
+			return Field{Name: name, Type: ShortText, Input: Contributor, VisibleWhen: when}
 		}
-		require.Equal(t, map[string]bool{"t": true, "a": false, "b": false}, New(fields).Visible(longText))
-		fields = slices.Delete(fields, 1, 2)
-		require.Equal(t, map[string]bool{"t": true, "b": true}, New(fields).Visible(longText))
+		text := Field{Name: "t", Type: LongText, Input: Seeded}
+		f := New([]Field{text, ask("a", &most), ask("b", &last), ask("c", &few)})
+		require.Equal(t, map[string]bool{"t": true, "a": false, "b": true, "c": false}, f.Visible(longText), "b may be there")
+		kept, problems := f.CheckSubmission(Values{"b": json.RawMessage(`"hours of work"`)}, longText)
+		require.Nil(t, kept, "what may be asked is not dropped")
+		require.Len(t, problems, 1)
+		require.Contains(t, problems[0].Message, "conditions cannot be decided")
+		f = New([]Field{text, ask("a", &most), ask("c", &few)})
+		require.Equal(t, map[string]bool{"t": true, "a": false, "c": false}, f.Visible(longText))
+		_, problems = f.CheckSubmission(nil, longText)
+		require.Empty(t, problems)
 	})
 }
 
@@ -135,7 +142,7 @@ func TestThePatternsOfAFormAreBounded(t *testing.T) {
 // Each value fits once it is stored, but there may be hundreds.
 func TestTheGrowthOfAllValuesIsBounded(t *testing.T) {
 	t.Parallel()
-	numbers := json.RawMessage("[1e-999" + strings.Repeat(",1e-999", 999) + "]") // 994,000 bytes more
+	numbers := json.RawMessage("[1e-999" + strings.Repeat(",1e-999", 999) + "]") // 995,000 bytes more
 	fields := func(input Input) []Field {
 		return []Field{{Name: "a", Type: JSON, Input: input}, {Name: "b", Type: JSON, Input: input}}
 	}
@@ -151,7 +158,7 @@ func TestTheGrowthOfAllValuesIsBounded(t *testing.T) {
 
 	t.Run("of a batch", func(t *testing.T) {
 		t.Parallel()
-		b := BudgetFor(5 << 20)
+		b := BudgetFor(10, 5<<20)
 		for range 5 {
 			require.Empty(t, seeded.CheckSeed(Values{"a": numbers}, b.Part()))
 		}

@@ -85,7 +85,7 @@ type Known struct {
 	budget *Budget
 }
 
-// Know readies values for conditions that share a budget.
+// Know readies values for conditions that share a budget. One that is over it does not hold, and b has Missed.
 func Know(v Values, b *Budget) *Known { return &Known{env: newEnv(v), budget: b} }
 
 // Fields returns the names of the fields that the condition looks at, each once, in order of appearance.

@@ -128,7 +128,7 @@ func (t *test) matched(s string, b *Budget) bool {
 	if len(s) > t.match.maxBytes {
 		return false
 	}
-	if !b.spend(len(s) * t.match.size) {
+	if !b.decide(len(s) * t.match.size) {
 		b.missed = true
 		return false
 	}

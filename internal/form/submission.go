@@ -31,7 +31,7 @@ func (f *Form) CheckSubmission(submitted, context Values) (kept Values, problems
 			env.parsed[field.Name] = a.value
 		}
 	})
-	shown := f.visible(env)
+	shown := f.visible(env, b)
 	kept = Values{}
 	f.each(Contributor, func(i int, field *Field) {
 		if !shown[field.Name] {
@@ -49,6 +49,7 @@ func (f *Form) CheckSubmission(submitted, context Values) (kept Values, problems
 			problems = append(problems, required(field, sent, &a.value))
 		}
 	})
+	problems = append(problems, b.Problems()...)
 	if found < len(submitted) {
 		problems = append(problems, f.notSubmittable(submitted)...)
 	}

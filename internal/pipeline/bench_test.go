@@ -115,7 +115,7 @@ func BenchmarkSkipped(b *testing.B) {
 	values := form.Values{"question": json.RawMessage(`"What is 6 times 7?"`), "level": json.RawMessage(`"none"`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if skipped := p.Skipped("start", values); skipped != nil {
+		if skipped := p.Skipped("start", values, form.NewBudget()); skipped != nil {
 			b.Fatal(skipped)
 		}
 	}

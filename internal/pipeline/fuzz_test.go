@@ -52,7 +52,7 @@ func FuzzParse(f *testing.F) {
 		}
 		p := pipeline.Compile(d)
 		require.Equal(t, g, p.Graph)
-		s, err := pipeline.Start(g, p.Skipped("start", form.Values{}))
+		s, err := pipeline.Start(g, p.Skipped("start", form.Values{}, form.NewBudget()))
 		if err == nil {
 			require.Len(t, s.Nodes, len(d.Nodes)-2)
 			require.True(t, s.Status().Valid())

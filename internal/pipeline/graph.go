@@ -160,17 +160,16 @@ func Compile(d Definition) *Pipeline {
 		nodes: make(map[string]Node), forms: make(map[string]*form.Form), when: make(map[string][]conditional),
 	}
 	var all []form.Field
-	patterns := form.NewBudget()
 	for _, n := range d.Nodes {
 		p.nodes[n.Key] = n
 		if n.Kind == KindSubtask {
-			p.forms[n.Key] = form.NewWithin(n.Fields, patterns)
+			p.forms[n.Key] = form.New(n.Fields)
 			all = append(all, n.Fields...)
 		}
 	}
 	for _, e := range d.Edges {
 		if e.When != nil {
-			p.when[e.From] = append(p.when[e.From], conditional{e.To, e.When.CompileWithin(patterns)})
+			p.when[e.From] = append(p.when[e.From], conditional{e.To, e.When.Compile()})
 		}
 	}
 	p.Seed = form.New(all)
@@ -199,14 +198,8 @@ func (p *Pipeline) Statics() form.Values {
 
 // Skipped returns the targets of the node's edges whose condition does not
 // hold for these values, in the document's order: the outcome that an event
-// carries in place of the values. A condition that is over form's bound on matching
-// does not hold.
-func (p *Pipeline) Skipped(key string, values form.Values) []string {
-	return p.SkippedWithin(key, values, form.NewBudget())
-}
-
-// SkippedWithin is Skipped with a budget, which tells whether a condition was over it.
-func (p *Pipeline) SkippedWithin(key string, values form.Values, b *form.Budget) []string {
+// carries in place of the values. They are worth nothing when b has Missed then.
+func (p *Pipeline) Skipped(key string, values form.Values, b *form.Budget) []string {
 	var out []string
 	known := form.Know(values, b)
 	for _, e := range p.when[key] {

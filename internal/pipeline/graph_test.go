@@ -122,18 +122,18 @@ func TestCompile(t *testing.T) {
 	require.Nil(t, p.Form("check"))
 	require.Len(t, p.Seed.Fields(), 7, "every subtask's fields")
 
-	require.Nil(t, p.Skipped("start", nil))
-	require.Nil(t, p.Skipped("solve", form.Values{"wants_extra": json.RawMessage(`true`)}))
-	require.Equal(t, []string{"extra"}, p.Skipped("solve", form.Values{"wants_extra": json.RawMessage(`false`)}))
-	require.Equal(t, []string{"extra"}, p.Skipped("solve", nil))
+	require.Nil(t, p.Skipped("start", nil, form.NewBudget()))
+	require.Nil(t, p.Skipped("solve", form.Values{"wants_extra": json.RawMessage(`true`)}, form.NewBudget()))
+	require.Equal(t, []string{"extra"}, p.Skipped("solve", form.Values{"wants_extra": json.RawMessage(`false`)}, form.NewBudget()))
+	require.Equal(t, []string{"extra"}, p.Skipped("solve", nil, form.NewBudget()))
 }
 
 // Not parallel: nothing else may allocate meanwhile.
 func TestConditionsAreCompiledWithThePipeline(t *testing.T) {
 	p := branching()
 	values := form.Values{"question": json.RawMessage(`"What is 6 times 7?"`)}
-	require.Nil(t, p.Skipped("start", values))
-	require.Len(t, p.Skipped("start", nil), 2)
-	allocated := testing.AllocsPerRun(10, func() { p.Skipped("start", values) })
+	require.Nil(t, p.Skipped("start", values, form.NewBudget()))
+	require.Len(t, p.Skipped("start", nil, form.NewBudget()), 2)
+	allocated := testing.AllocsPerRun(10, func() { p.Skipped("start", values, form.NewBudget()) })
 	require.Less(t, allocated, 20.0, "a pattern alone takes some hundred")
 }

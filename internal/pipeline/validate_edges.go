@@ -87,7 +87,7 @@ func (v *validation) entry() {
 		if !ok || v.d.Nodes[from].Kind != KindStart {
 			continue
 		}
-		if e.When == nil || e.When.CompileWithin(v.compiled).Holds(known) {
+		if e.When == nil || e.When.CompileWithin(v.compiled).Holds(known) || v.checked.Missed() {
 			return
 		}
 		for _, name := range e.When.Fields() {

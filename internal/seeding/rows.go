@@ -77,7 +77,7 @@ func Rows(p *pipeline.Pipeline, items []Item, budget *form.Budget) ([]Row, []Ite
 	return rows, errs
 }
 
-// Budget is what all checks of a batch may take, by its size. Rows of an upload that
+// Budget is what all checks of a batch may take, by its size and its items. Rows of an upload that
 // are checked again need none: they were let in within one.
 func Budget(items []Item) *form.Budget {
 	bytes := 0
@@ -86,7 +86,7 @@ func Budget(items []Item) *form.Budget {
 			bytes += len(raw)
 		}
 	}
-	return form.BudgetFor(bytes)
+	return form.BudgetFor(len(items), bytes)
 }
 
 func noRoute(err error) string {
@@ -160,17 +160,14 @@ func newStarter(p *pipeline.Pipeline, budget *form.Budget) *starter {
 	return s
 }
 
-// errTooLong says the same as the check of a field does.
-var errTooLong = errors.New("the conditions of the edges out of the start cannot be matched: all texts that patterns look at are too " +
-	"long together; give fewer or shorter ones, or have the patterns made simpler")
-
 func (s *starter) start(fields form.Values) (pipeline.State, error) {
 	var skipped []string
 	if s.conditional {
 		// Where a task starts must not depend on what is created beside it.
 		b := s.budget.Part()
-		if skipped = s.p.SkippedWithin(s.key, s.with(fields), b); b.Missed() {
-			return pipeline.State{}, errTooLong
+		skipped = s.p.Skipped(s.key, s.with(fields), b)
+		for _, p := range b.Problems() {
+			return pipeline.State{}, errors.New(p.Message)
 		}
 	}
 	outcome := strings.Join(skipped, " ")

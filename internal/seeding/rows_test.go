@@ -3,6 +3,7 @@ package seeding_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -248,36 +249,60 @@ func costly(t *testing.T, atStart bool) *pipeline.Pipeline {
 // over the bound is refused, and never led elsewhere for what stands beside it.
 func TestMatchingABatchIsBounded(t *testing.T) {
 	t.Parallel()
-	batch := items(t, strings.Split(strings.Repeat(`{"text": "`+strings.Repeat("a", 10_000)+"\"}\n", 50), "\n")[:50]...)
+	const long = 70
+	batch := items(t, slices.Repeat([]string{`{"text": "` + strings.Repeat("a", 10_000) + `"}`}, long)...)
 	batch = append(batch, item(t, `{"text": "aaa"}`))
 	for _, atStart := range []bool{false, true} {
 		t.Run(fmt.Sprint("at start ", atStart), func(t *testing.T) {
 			t.Parallel()
 			p := costly(t, atStart)
-			field := "text"
+			field, fit := "text", 11 // of 9 million steps each
 			if atStart {
-				field = ""
+				field, fit = "", 55
 			}
 			rows, errs := seeding.Rows(p, batch, seeding.Budget(batch))
-			require.Len(t, rows, 12, "eleven of 9 million steps each, and the short one")
-			require.Equal(t, len(batch)-1, rows[11].Index)
-			require.Len(t, errs, 39)
+			require.Len(t, rows, fit+1, "and the short one")
+			require.Equal(t, long, rows[fit].Index)
+			require.Len(t, errs, long-fit)
 			for i, e := range errs {
-				require.Equal(t, 11+i, e.Index)
+				require.Equal(t, fit+i, e.Index)
 				require.Equal(t, field, e.FieldName)
-				require.Contains(t, e.Message, "all texts that patterns look at are too long together; give fewer or shorter ones")
+				require.Contains(t, e.Message, "are too long together; give fewer or shorter ones")
 			}
 			for _, r := range rows {
 				require.Equal(t, task.NodeAvailable, r.State.Nodes[1].Status, r.State.Nodes[1].Key)
 			}
 			checked, ok := seeding.PreCheck(p, batch, seeding.Budget(batch))
 			require.Equal(t, errs, checked)
-			require.True(t, ok[10])
-			require.False(t, ok[11])
+			require.True(t, ok[fit-1])
+			require.False(t, ok[fit])
 
 			rows, errs = seeding.Rows(p, batch, nil)
 			require.Empty(t, errs)
 			require.Len(t, rows, len(batch))
 		})
 	}
+}
+
+// As many items as a request may have, short ones, are not too much together for what
+// integrators write: a pattern that counts characters, and numbers with exponents.
+func TestManyShortItemsAreWithinTheirBudget(t *testing.T) {
+	t.Parallel()
+	d, err := pipeline.Parse([]byte(`{
+		"name": "Short",
+		"nodes": [
+			{"key": "start", "kind": "start"},
+			{"key": "solve", "kind": "subtask", "fields": [
+				{"name": "text", "type": "short_text", "input": "seeded", "rules": {"pattern": "[A-Za-z0-9 ]{1,255}"}},
+				{"name": "odds", "type": "json", "input": "seeded"},
+				{"name": "a", "type": "short_text", "input": "contributor"}]},
+			{"key": "end", "kind": "end"}],
+		"edges": [{"from": "start", "to": "solve"}, {"from": "solve", "to": "end"}]}`))
+	require.NoError(t, err)
+	require.Empty(t, pipeline.Validate(d, pipeline.Options{}))
+	one := item(t, `{"text": "`+strings.Repeat("a", 200)+`", "odds": [1e-40`+strings.Repeat(", 1e-40", 49)+`]}`)
+	batch := slices.Repeat([]seeding.Item{one}, 5000)
+	rows, errs := seeding.Rows(pipeline.Compile(d), batch, seeding.Budget(batch))
+	require.Empty(t, errs)
+	require.Len(t, rows, len(batch))
 }

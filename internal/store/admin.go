@@ -187,7 +187,11 @@ func (s *Store) accepted(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRo
 		return nil, fault.New(fault.Conflict,
 			"node %q of task %d has no submission to accept; requeue or skip it", n.Key, t.ID)
 	}
-	skipped := p.Skipped(n.Key, values)
+	b := form.NewBudget()
+	skipped := p.Skipped(n.Key, values, b)
+	if err := problemsOf(b.Problems()); err != nil {
+		return nil, err
+	}
 	if i := p.Graph.Index(n.Key); len(skipped) >= len(p.Graph.Nodes[i].Next) {
 		return nil, nil
 	}

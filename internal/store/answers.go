@@ -204,6 +204,9 @@ func problemsOf(ps []form.Problem) error {
 		out[i] = fault.Problem{Field: p.Field, Path: p.Path, Message: p.Message}
 	}
 	const one = "field %q needs another answer: %s"
+	if len(ps) == 1 && ps[0].Field == "" {
+		return fault.New(fault.Validation, "%s", ps[0].Message).With(out)
+	}
 	if len(ps) == 1 {
 		return fault.New(fault.Validation, one, cut(ps[0].Field), ps[0].Message).With(out)
 	}

@@ -52,7 +52,7 @@ func (b *bench) create(n int) []int64 {
 	in := store.CreateTasks{OrgID: b.OrgID, PipelineID: b.PipelineID, VersionID: b.VersionID}
 	for range n {
 		input := raw(`{"question":"What is 6 times 7?"}`)
-		st, err := pipeline.Start(p.Graph, p.Skipped("start", input))
+		st, err := pipeline.Start(p.Graph, p.Skipped("start", input, form.NewBudget()))
 		require.NoError(b.t, err)
 		in.Tasks = append(in.Tasks, store.NewTask{Input: input, State: st})
 	}

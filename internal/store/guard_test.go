@@ -10,6 +10,7 @@ import (
 
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -55,7 +56,7 @@ func TestAServerThatTurnsReadOnlyIsLeft(t *testing.T) {
 	version, err := b.Store.Version(t.Context(), b.VersionID)
 	require.NoError(t, err)
 	input := raw(`{"question":"What is 6 times 7?"}`)
-	begin, err := pipeline.Start(version.Graph, version.Skipped("start", input))
+	begin, err := pipeline.Start(version.Graph, version.Skipped("start", input, form.NewBudget()))
 	require.NoError(t, err)
 	m := b.member(b.Contributors[0])
 	for name, write := range map[string]func(*store.Store) error{

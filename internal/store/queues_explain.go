@@ -73,7 +73,7 @@ var blockersSQL = fmt.Sprintf(`WITH open AS (SELECT n.task_id, n.key, n.four_eye
             AND n.claimed_by <> $3 ORDER BY n.lease_expires_at LIMIT %[1]d) n
 ), kept AS (SELECT count(*) AS n, min(reserved_until) AS next FROM (SELECT n.reserved_until FROM task_nodes n
         WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'available' AND n.reserved_for IS NOT NULL
-            AND n.reserved_for <> $3 AND n.reserved_until > now() ORDER BY n.reserved_for, n.priority, n.task_id LIMIT %[1]d) n
+            AND n.reserved_for <> $3 AND n.reserved_until > now() ORDER BY n.reserved_until LIMIT %[1]d) n
 ), newest AS (
     (SELECT t.id FROM tasks t WHERE t.pipeline_id = $1 AND t.org_id = $2 AND t.status = 'pending' ORDER BY -t.id LIMIT %[1]d)
     UNION ALL (SELECT t.id FROM tasks t WHERE t.pipeline_id = $1 AND t.org_id = $2 AND t.status = 'in_progress' ORDER BY -t.id LIMIT %[1]d)

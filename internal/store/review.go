@@ -96,7 +96,9 @@ func (v Verdict) handIn(p *pipeline.Pipeline, node string, under []Reviewed, val
 		if len(fixed) > 0 {
 			correct(p, node, merged, fixed, nodesOf(under))
 		}
-		h.values, h.event.Outcome, h.event.Skipped = fixed, pipeline.Approved, p.Skipped(node, merged)
+		b := form.NewBudget()
+		h.values, h.event.Outcome, h.event.Skipped = fixed, pipeline.Approved, p.Skipped(node, merged, b)
+		problems = append(problems, b.Problems()...)
 	case VerdictReject:
 		h.event.Outcome, h.event.Returned = pipeline.Rejected, v.returns()
 		problems = append(problems, v.checkNodes(under)...)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -20,7 +21,7 @@ func (b *bench) batch(key int64) store.CreateTasks {
 	p, err := b.Store.Version(b.t.Context(), b.VersionID)
 	require.NoError(b.t, err)
 	input := raw(`{"question":"What is 6 times 7?"}`)
-	st, err := pipeline.Start(p.Graph, p.Skipped("start", input))
+	st, err := pipeline.Start(p.Graph, p.Skipped("start", input, form.NewBudget()))
 	require.NoError(b.t, err)
 	return store.CreateTasks{
 		OrgID: b.OrgID, PipelineID: b.PipelineID, VersionID: b.VersionID, Actor: b.Admin, KeyID: key,

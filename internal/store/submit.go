@@ -87,9 +87,13 @@ func (s *Store) SubmitSeen(ctx context.Context, userID int64, claimID string, va
 		return Submitted{}, err
 	}
 	replace(known, p.Form(c.Node), kept)
+	b := form.NewBudget()
 	h := handIn{values: kept, draft: draft, to: task.NodeSubmitted, bars: hasFourEyes(p), event: pipeline.Event{
-		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, known),
+		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, known, b),
 	}}
+	if err := problemsOf(b.Problems()); err != nil {
+		return Submitted{}, err
+	}
 	if h.sent, err = sent(Verdict{Values: values}); err != nil {
 		return Submitted{}, err
 	}
