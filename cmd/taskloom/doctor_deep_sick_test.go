@@ -201,6 +201,17 @@ var sicknesses = map[string][]sickness{
 		w.upload(w.free)
 		return fmt.Sprintf("task %d: made by upload", w.done)
 	}}},
+	"task-has-row": {{branch: "two of one row", make: func(w *ward) string {
+		id := w.upload(w.done)
+		w.seeded(w.file(w.OrgID, filesKey(w.OrgID), &id))
+		w.exec(`UPDATE tasks t SET input = d.input FROM tasks d WHERE d.id = $1 AND t.id = $2`, w.done, w.free)
+		return fmt.Sprintf("task %d: has a file of upload %s, but no row of that made it", w.free, id)
+	}}, {branch: "of another upload", make: func(w *ward) string {
+		id := w.upload(w.free)
+		w.upload(w.done)
+		w.seeded(w.file(w.OrgID, filesKey(w.OrgID), &id))
+		return fmt.Sprintf("task %d: has a file of upload %s, but no row of that made it", w.done, id)
+	}}},
 	"upload-rows": {{branch: "a lost row", make: func(w *ward) string {
 		id := w.upload(w.done)
 		w.exec(`DELETE FROM upload_rows`)

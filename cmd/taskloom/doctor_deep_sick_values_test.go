@@ -40,13 +40,16 @@ var valueSicknesses = []sickness{
 func TestSoundFilesAccuseNobody(t *testing.T) {
 	t.Parallel()
 	w := newWard(t)
-	w.seeded(w.file(w.OrgID, filesKey(w.OrgID), nil))
+	id := w.upload(w.done)
+	w.seeded(w.file(w.OrgID, filesKey(w.OrgID), &id))
 	w.handedIn(w.personsFile())
 	// sure is a field of free JSON here, a draft is nobody's last word, and null is no file.
 	w.exec(`UPDATE submissions SET values = values || '{"sure": {"file_id": "x"}, "doubt": null}' WHERE task_id = $1`, w.done)
 	w.exec(`INSERT INTO drafts (task_id, node_key, user_id, org_id, values, revision)
 		VALUES ($1, 'solve', $2, $3, '{"answer": {"file_id": "x"}}', 1)`, w.free, w.Contributors[0], w.OrgID)
-	require.Contains(t, section(t, w.deep().out, "values-name-files"), "ok  ")
+	out := w.deep().out
+	require.Contains(t, section(t, out, "values-name-files"), "ok  ")
+	require.Contains(t, section(t, out, "task-has-row"), "ok  ")
 }
 
 // strange has a file that was handed in be another one than it was.

@@ -18,11 +18,11 @@ func TestWhatRunsOutOfTimeCostsNoOtherFinding(t *testing.T) {
 	t.Parallel()
 	for table, late := range map[string][]string{
 		"count_changes": {"kept-counts"},
-		"upload_rows":   {"row-made-task", "task-of-one-row", "upload-rows", "upload-counts"},
+		"upload_rows":   {"row-made-task", "task-of-one-row", "task-has-row", "upload-rows", "upload-counts"},
 		"uploads":       {"row-made-task", "upload-rows", "upload-counts", "tenant-of-file"},
 		"drafts":        {"nothing-without-task", "tenant-of-parts", "tenant-of-worker"},
 		// A definition is what journals are folded by.
-		"pipeline_versions": {"tenant-of-task", "journal-readable", "rows-follow-journal", "claim-alone", "values-name-files"},
+		"pipeline_versions": {"tenant-of-task", "journal-readable", "rows-follow-journal", "claim-alone", "task-has-row", "values-name-files"},
 	} {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()

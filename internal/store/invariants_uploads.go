@@ -29,6 +29,26 @@ var uploadInvariants = []Invariant{
 			GROUP BY task_id`,
 	},
 	{
+		// Two tasks of one row show by their files alone: the row names the one. What they
+		// came from is looked up file by file, as for values-name-files, and the rows of
+		// those uploads once.
+		Name: "task-has-row", Promise: "I5", Advice: adviceIncident,
+		Says: "a task that was seeded with a file of an upload was made by a row of it",
+		sql: `WITH ` + fileFieldsSQL + `, named AS (
+				SELECT DISTINCT t.id AS task_id, x.value #>> '{}' AS file
+				FROM fields f JOIN tasks t USING (version_id), jsonb_path_query(t.input -> f.name, '$.file_id') AS x(value)
+				WHERE t.id > $1 AND t.id <= $2
+			), seeded AS MATERIALIZED (
+				SELECT DISTINCT task_id, (SELECT f.upload_id FROM files f WHERE f.id = ` + fileIDSQL + `) AS upload_id FROM named
+			), made AS MATERIALIZED (
+				SELECT upload_id, task_id FROM upload_rows
+				WHERE upload_id = ANY (ARRAY(SELECT DISTINCT upload_id FROM seeded)) AND task_id > $1 AND task_id <= $2
+			)
+			SELECT s.task_id, 'task ' || s.task_id || ': has a file of upload ' || s.upload_id || ', but no row of that made it'
+			FROM seeded s WHERE s.upload_id IS NOT NULL AND NOT EXISTS (
+				SELECT FROM made m WHERE m.upload_id = s.upload_id AND m.task_id = s.task_id)`,
+	},
+	{
 		// From the look into an archive on no row comes or goes, whatever becomes of the upload.
 		Name: "upload-rows", Promise: "I5", Advice: adviceRestore + "; rows that never had their turn can be sent in a new upload",
 		Says:  "an upload has as many rows as were found in it, and of one that is completed none waits",
