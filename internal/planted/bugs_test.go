@@ -50,6 +50,9 @@ func TestThePlantedBugsAreFound(t *testing.T) {
 	}
 	for _, s := range scenes {
 		y.restart(s.bug)
+		if s.by != "" {
+			require.Empty(t, y.lasting(s.by), "%s is to be found by what another bug has left", s.bug)
+		}
 		began := time.Now()
 		var told []string
 		for len(told) == 0 && time.Since(began) < found {
