@@ -19,8 +19,8 @@ const (
 	grownPerCheck = 4096
 )
 
-// Budget is what checks and conditions may still take. What shares one is bounded together, whatever the number of its
-// texts, numbers and patterns. It is not safe for concurrent use.
+// Budget is what checks and conditions may still take (docs/adr/0015). What shares one is bounded together, whatever the
+// number of its texts, numbers and patterns. It is not safe for concurrent use.
 type Budget struct {
 	// steps are for matching in checks and conditions for the same in those, grown are bytes that numbers have more when
 	// they are stored, program is for compiling.
