@@ -22,25 +22,38 @@ const (
 // Budget is what checks and conditions may still take (docs/adr/0015). What shares one is bounded together, whatever the
 // number of its texts, numbers and patterns. It is not safe for concurrent use.
 type Budget struct {
-	// steps are for matching in checks and conditions for the same in those, grown are bytes that numbers have more when
-	// they are stored, program is for compiling.
-	steps, conditions, grown, program int
+	left [costs]int
 	// whole is what this is a part of, if any.
 	whole  *Budget
 	missed bool
 }
 
+// cost is what a budget is spent for.
+type cost int
+
+const (
+	// matching the texts of fields, and deciding conditions over texts: instructions times bytes.
+	matching cost = iota
+	deciding
+	// growing is bytes that numbers have more when they are stored.
+	growing
+	// compiling is instructions of patterns.
+	compiling
+
+	costs = iota
+)
+
 // NewBudget is that of one check, or of one form.
 func NewBudget() *Budget {
-	return &Budget{steps: maxCheckSteps, conditions: maxConditionSteps, grown: MaxValueBytes, program: maxPrograms}
+	return &Budget{left: [costs]int{matching: maxCheckSteps, deciding: maxConditionSteps, growing: MaxValueBytes, compiling: maxPrograms}}
 }
 
 // BudgetFor is that of so many checks together, of so many bytes of values.
 func BudgetFor(checks, bytes int) *Budget {
 	b := NewBudget()
 	steps := max(stepsPerByte*bytes, stepsPerCheck*checks)
-	b.steps, b.conditions = max(b.steps, steps), max(b.conditions, steps)
-	b.grown = max(b.grown, bytes, grownPerCheck*checks)
+	b.left[matching], b.left[deciding] = max(b.left[matching], steps), max(b.left[deciding], steps)
+	b.left[growing] = max(b.left[growing], bytes, grownPerCheck*checks)
 	return b
 }
 
@@ -65,38 +78,18 @@ func (b *Budget) Problems() []Problem {
 		"give fewer or shorter ones, or have the patterns made simpler"}}
 }
 
-// decide takes steps for a condition, unless there are fewer left.
-func (b *Budget) decide(steps int) bool {
-	if steps > b.conditions || b.whole != nil && !b.whole.decide(steps) {
-		return false
-	}
-	b.conditions -= steps
-	return true
+// has reports whether so much is left. Without a budget, nothing is.
+func (b *Budget) has(n int, of cost) bool {
+	return b != nil && n <= b.left[of] && (b.whole == nil || b.whole.has(n, of))
 }
 
-// spend takes steps, unless there are fewer left. Without a budget, nothing is matched.
-func (b *Budget) spend(steps int) bool {
-	if b == nil || steps > b.steps || b.whole != nil && !b.whole.spend(steps) {
+// take takes so much, from what this is a part of, too, unless there is less left.
+func (b *Budget) take(n int, of cost) bool {
+	if !b.has(n, of) {
 		return false
 	}
-	b.steps -= steps
-	return true
-}
-
-// grow takes bytes by which values grow, unless there are fewer left.
-func (b *Budget) grow(bytes int) bool {
-	if bytes > b.grown || b.whole != nil && !b.whole.grow(bytes) {
-		return false
+	for ; b != nil; b = b.whole {
+		b.left[of] -= n
 	}
-	b.grown -= bytes
-	return true
-}
-
-// compile takes instructions of a pattern, unless there are fewer left.
-func (b *Budget) compile(instructions int) bool {
-	if b == nil || instructions > b.program {
-		return false
-	}
-	b.program -= instructions
 	return true
 }

@@ -47,7 +47,7 @@ func TestMatchingInConditionsIsBounded(t *testing.T) {
 			}
 			require.Equal(t, row.holds, holds)
 			require.Equal(t, row.missed, b.Missed())
-			require.GreaterOrEqual(t, b.conditions, 0)
+			require.GreaterOrEqual(t, b.left[deciding], 0)
 			require.Equal(t, row.missed, len(b.Problems()) > 0)
 		})
 	}

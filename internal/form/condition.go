@@ -58,7 +58,7 @@ const (
 // Eval decides the condition over the values. It is total: it never panics, whatever the condition and the values
 // hold. A condition with several of all, any, not and field needs each of them; one with none of them holds; an
 // unknown op, a broken pattern and a value that is not JSON make a leaf false.
-func (c Condition) Eval(v Values) bool { return c.Compile().Eval(v) }
+func (c Condition) Eval(v Values) bool { return c.Compile().Holds(Know(v, NewBudget())) }
 
 // Compile makes the condition ready for being decided many times. The condition must not be changed afterwards.
 func (c Condition) Compile() *CompiledCondition { return c.CompileWithin(NewBudget()) }
@@ -72,10 +72,7 @@ func (c Condition) CompileWithin(b *Budget) *CompiledCondition {
 // concurrent use.
 type CompiledCondition struct{ test test }
 
-// Eval decides as Condition.Eval does.
-func (c *CompiledCondition) Eval(v Values) bool { return c.Holds(Know(v, NewBudget())) }
-
-// Holds is Eval of one of several conditions over the same values.
+// Holds decides as Condition.Eval does, over values that several conditions may look at.
 func (c *CompiledCondition) Holds(k *Known) bool { return c.test.eval(k.env.field, k.budget) }
 
 // Known are values that several conditions look at: each is parsed once, and what matching takes is bounded for all of

@@ -128,7 +128,7 @@ func (t *test) matched(s string, b *Budget) bool {
 	if len(s) > t.match.maxBytes {
 		return false
 	}
-	if !b.decide(len(s) * t.match.size) {
+	if !b.take(len(s)*t.match.size, deciding) {
 		b.missed = true
 		return false
 	}

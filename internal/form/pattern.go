@@ -50,7 +50,7 @@ func compilePattern(source string, b *Budget) (*pattern, error) {
 	if least > maxProgram {
 		return nil, errProgram
 	}
-	if least > b.program {
+	if !b.has(least, compiling) {
 		return nil, errPrograms
 	}
 	program, err := syntax.Compile(tree.Simplify())
@@ -58,7 +58,7 @@ func compilePattern(source string, b *Budget) (*pattern, error) {
 		return nil, errProgram
 	}
 	size := max(1, len(program.Inst))
-	if !b.compile(size) {
+	if !b.take(size, compiling) {
 		return nil, errPrograms
 	}
 	re, err := regexp.Compile(`\A(?:` + source + `)\z`)

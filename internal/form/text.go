@@ -59,7 +59,7 @@ func (k textKind) match(s string, c *check) {
 	switch {
 	case len(s) > k.pattern.maxBytes:
 		c.fail("is too long to be matched against the pattern: %d bytes, at most %d allowed", len(s), k.pattern.maxBytes)
-	case !c.budget.spend(len(s) * k.pattern.size):
+	case !c.budget.take(len(s)*k.pattern.size, matching):
 		if !c.unmatched {
 			c.unmatched = true
 			c.fail("cannot be matched against the pattern: all texts that patterns look at are too long together; " +

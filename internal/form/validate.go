@@ -37,7 +37,7 @@ func (f *Form) read(i int, raw json.RawMessage, whole bool) answer {
 
 // within refuses an answer that is too large once stored, together with those that were read before it.
 func (a *answer) within(b *Budget) {
-	if a.fault == "" && !b.grow(a.grown) {
+	if a.fault == "" && !b.take(a.grown, growing) {
 		a.fault = fmt.Sprintf("the value has %d bytes more when its numbers are stored, which is without exponents, and together with "+
 			"those of other values that is too many; round these numbers, send them as texts, or send fewer at a time", a.grown)
 	}

@@ -13,12 +13,10 @@ import (
 	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
-const longA = 10_000
-
 // fixed is a static text of a, with a pattern that counts as nine hundred steps a byte.
 func fixed(name string) form.Field {
 	return form.Field{
-		Name: name, Title: name, Type: form.LongText, Input: form.Static, Value: json.RawMessage(`"` + strings.Repeat("a", longA) + `"`),
+		Name: name, Title: name, Type: form.LongText, Input: form.Static, Value: json.RawMessage(`"` + strings.Repeat("a", 10_000) + `"`),
 		Rules: form.Rules{Pattern: "b{900}|a*"},
 	}
 }

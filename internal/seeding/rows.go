@@ -166,8 +166,8 @@ func (s *starter) start(fields form.Values) (pipeline.State, error) {
 		// Where a task starts must not depend on what is created beside it.
 		b := s.budget.Part()
 		skipped = s.p.Skipped(s.key, s.with(fields), b)
-		for _, p := range b.Problems() {
-			return pipeline.State{}, errors.New(p.Message)
+		if undecided := b.Problems(); len(undecided) > 0 {
+			return pipeline.State{}, errors.New(undecided[0].Message)
 		}
 	}
 	outcome := strings.Join(skipped, " ")

@@ -39,8 +39,7 @@ func TestQuestionsArePlannedForAllThereIs(t *testing.T) {
 // of its author, and claimed again, and a draft of it.
 func (b *bench) handedIn() {
 	b.t.Helper()
-	b.exec(`ALTER TABLE pipeline_versions DISABLE TRIGGER USER`)
-	b.exec(`UPDATE pipeline_versions SET definition = replace(definition::text, '"type": "long_text"', '"type": "file_upload"')::jsonb`)
+	b.takesFiles()
 	b.exec(`UPDATE tasks SET seq = 4, applied_seq = 4, input = jsonb_build_object('question', jsonb_build_object('file_id', gen_random_uuid()))`)
 	b.exec(`INSERT INTO submissions (claim_id, org_id, task_id, node_key, iteration, author, seq, values)
 		SELECT gen_random_uuid(), org_id, id, 'solve', 1, $1, 3, jsonb_build_object('doubt', jsonb_build_object('file_id', gen_random_uuid())) FROM tasks`,

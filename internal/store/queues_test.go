@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -174,4 +175,18 @@ func TestOwnWorkIsExplained(t *testing.T) {
 	require.Zero(t, b.queue(b.ProjectAdmin, pipeline.KindReview).Available)
 	require.Equal(t, map[string]int{"own_work": 1}, b.reasons(b.ProjectAdmin, pipeline.KindReview))
 	require.Equal(t, 1, b.queue(b.Reviewers[0], pipeline.KindReview).Available)
+}
+
+// More is kept for others than is counted: when the first of it comes free is still told.
+func TestTheSoonestOfWhatIsKeptIsTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ids := b.create(store.CountMost + 1)
+	b.exec(`UPDATE task_nodes SET reserved_for = -task_id, reserved_until = now() + task_id * interval '1 hour' WHERE key = 'solve'`)
+	state, err := b.Store.ExplainQueue(t.Context(), b.member(b.Contributors[0]), pipeline.KindSubtask)
+	require.NoError(t, err)
+	at := slices.IndexFunc(state.Reasons, func(r store.QueueReason) bool { return r.Code == store.QueueReserved })
+	require.GreaterOrEqual(t, at, 0)
+	require.Equal(t, store.CountMost, state.Reasons[at].Count)
+	require.WithinDuration(t, time.Now().Add(time.Duration(ids[0])*time.Hour), *state.Reasons[at].NextAt, 10*time.Minute)
 }
