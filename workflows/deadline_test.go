@@ -1,11 +1,14 @@
 package workflows_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/activities"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/task"
 	"github.com/taskloom/taskloom/workflows"
@@ -139,6 +142,40 @@ func TestATimeLimitIsKeptFromTheBeginning(t *testing.T) {
 				x.env.CancelWorkflow()
 			})
 			x.env.ExecuteWorkflow(workflows.TaskWorkflow, workflows.TaskInput{TaskID: taskID})
+		})
+	}
+}
+
+// An answer that waits for a worker to take it is no sign that the clocks differ:
+// the database told its time when it answered, and not when the run read it.
+func TestALateAnswerMovesNoDeadline(t *testing.T) {
+	for name, off := range map[string]time.Duration{"clocks agree": 0, "ahead": 10 * time.Minute, "behind": -10 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			x := newDesk(t, solveAndCheck())
+			temporals := x.now
+			x.now = func() time.Time { return temporals().Add(off) }
+			const late = 20 * time.Minute
+			var answers []activities.StepResult
+			x.env.OnActivity("ApplyStep", anyArgs()...).Return(activities.StepResult{}, errors.New("the database is away")).Times(2)
+			x.env.OnActivity("ApplyStep", anyArgs()...).After(late).Return(func(ctx context.Context, in activities.ApplyStepInput) (activities.StepResult, error) {
+				got, err := (&activities.Tasks{Store: x.fakeStore}).ApplyStep(ctx, in)
+				got.Now = got.Now.Add(-late)
+				answers = append(answers, got)
+				return got, err
+			}).Once()
+			x.env.OnActivity("ApplyStep", anyArgs()...).Return((&activities.Tasks{Store: x.fakeStore}).ApplyStep)
+			x.sla = 3 * time.Hour
+			x.limits["solve"] = x.now().Add(x.sla).UTC() // so that the run knows the clocks from its beginning
+			x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+			x.at(time.Minute+leaseTime-time.Second, func() {
+				require.Len(t, answers, 1, "it went the patient way and came late")
+				x.requireNode("solve", task.NodeClaimed)
+			})
+			x.at(time.Minute+leaseTime+2*time.Second, func() {
+				require.Equal(t, 1, x.called("CheckDeadlines"))
+				x.finish()
+			})
+			require.Equal(t, task.Finished, x.run().Status)
 		})
 	}
 }

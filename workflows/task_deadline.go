@@ -90,12 +90,13 @@ func (r *taskRun) arm(ctx workflow.Context) {
 func (r *taskRun) checkDeadlines(ctx workflow.Context) error {
 	before := r.due()
 	r.alarm.rang = false
+	asked := workflow.Now(ctx)
 	got, err := dbCall[activities.StepResult](ctx, fmt.Sprintf("check the deadlines of task %d", r.taskID),
 		tasks.CheckDeadlines, activities.TaskRef{TaskID: r.taskID})
 	if err != nil {
 		return err
 	}
-	r.adopt(ctx, got)
+	r.adopt(ctx, asked, got)
 	r.Known = max(r.Known, got.Seq)
 	r.behind = r.behind || r.Known > r.State.Seq // nobody signals what the clock did
 	if got.AppliedSeq > r.State.Seq {
@@ -108,20 +109,24 @@ func (r *taskRun) checkDeadlines(ctx workflow.Context) error {
 	return nil
 }
 
-// clock compares the database's clock, read a moment ago, with Temporal's.
-func (r *taskRun) clock(ctx workflow.Context, databases time.Time) {
+// clock compares the database's clock with Temporal's. The database read its own
+// at some moment from when it was asked until now, which can be long: an answer
+// waits for a worker to take it. So each answer only bounds the difference, and
+// what was known of it holds while it is within.
+func (r *taskRun) clock(ctx workflow.Context, asked, databases time.Time) {
 	if databases.IsZero() {
 		return
 	}
-	if r.Ahead = databases.Sub(workflow.Now(ctx)); r.Ahead.Abs() < sameClock {
+	r.Ahead = min(max(r.Ahead, databases.Sub(workflow.Now(ctx))), databases.Sub(asked))
+	if r.Ahead.Abs() < sameClock {
 		r.Ahead = 0
 	}
 }
 
 // adopt takes the deadlines that the database holds: it sets time limits, and
 // a renewed lease changes without an event.
-func (r *taskRun) adopt(ctx workflow.Context, got activities.StepResult) {
-	r.clock(ctx, got.Now)
+func (r *taskRun) adopt(ctx workflow.Context, asked time.Time, got activities.StepResult) {
+	r.clock(ctx, asked, got.Now)
 	for i := range r.State.Nodes {
 		n := &r.State.Nodes[i]
 		n.LeaseEnds, n.SLAEnds = time.Time{}, time.Time{}

@@ -20,6 +20,7 @@ var tasks *activities.Tasks
 // when the rows turn out to be elsewhere than the run believes. The rows win,
 // also when they are behind: then the database came back from a backup.
 func (r *taskRun) load(ctx workflow.Context) error {
+	asked := workflow.Now(ctx)
 	got, err := dbCall[activities.LoadTaskResult](ctx, fmt.Sprintf("load task %d", r.taskID),
 		tasks.LoadTask, activities.TaskRef{TaskID: r.taskID})
 	if err != nil {
@@ -27,7 +28,7 @@ func (r *taskRun) load(ctx workflow.Context) error {
 	}
 	r.PipelineID, r.PipelineName, r.Identity = got.PipelineID, got.PipelineName, got.Identity
 	r.Graph, r.State, r.Holders, r.Known, r.Last = got.Graph, got.State, got.Holders, got.Seq, got.Last
-	r.clock(ctx, got.Now)
+	r.clock(ctx, asked, got.Now)
 	// Whoever begins in the middle of a task's life replaces a lost run, and
 	// the signals may have gone to that one. The first event is on its way.
 	r.behind = r.inbox.nudged || r.State.Seq > 1
@@ -56,6 +57,7 @@ func (r *taskRun) step(ctx workflow.Context) error {
 		state, changes = pipeline.Step(r.Graph, state, e)
 		in.Changes = append(in.Changes, changes...)
 	}
+	asked := workflow.Now(ctx)
 	got, err := dbCall[activities.StepResult](ctx, stepSummary(events), tasks.ApplyStep, in)
 	if err != nil {
 		return err
@@ -80,7 +82,7 @@ func (r *taskRun) step(ctx workflow.Context) error {
 			r.hold(e)
 		}
 	}
-	r.adopt(ctx, got)
+	r.adopt(ctx, asked, got)
 	return r.relabel(ctx)
 }
 
