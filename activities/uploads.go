@@ -53,9 +53,10 @@ type Objects interface {
 	// Archive reads an object as it was when it had this size and ETag; reads
 	// fail with fault.Conflict when it was changed.
 	Archive(ctx context.Context, key string, size int64, etag string) archive.Source
-	// Put stores size bytes; when the body fails or has another length nothing
-	// is stored, and the body's error comes through.
-	Put(ctx context.Context, key, contentType string, size int64, body io.Reader) error
+	// Put stores size bytes and tells their SHA-256 in hexadecimal digits; when the
+	// body fails or has another length nothing is stored, and the body's error comes
+	// through.
+	Put(ctx context.Context, key, contentType string, size int64, body io.Reader) (sum string, err error)
 	// Delete succeeds for what is not there.
 	Delete(ctx context.Context, key string) error
 	// List returns the first keys with the prefix that come after one of them.

@@ -23,13 +23,13 @@ type stuck struct {
 	full  func()
 }
 
-func (s *stuck) Put(ctx context.Context, key, contentType string, size int64, body io.Reader) error {
+func (s *stuck) Put(ctx context.Context, key, contentType string, size int64, body io.Reader) (string, error) {
 	if s.takes.Add(-1) >= 0 {
 		return s.shelf.Put(ctx, key, contentType, size, body)
 	}
 	s.full()
 	<-ctx.Done()
-	return ctx.Err()
+	return "", ctx.Err()
 }
 
 // A step hears from Postgres that its upload was cancelled, however rarely its

@@ -3,6 +3,7 @@ package activities_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -51,24 +52,24 @@ func (s *shelf) Archive(_ context.Context, key string, size int64, _ string) arc
 	return source{shelf: s, key: key, size: size, held: bytes.NewReader(s.held[key])}
 }
 
-func (s *shelf) Put(ctx context.Context, key, _ string, size int64, body io.Reader) error {
+func (s *shelf) Put(ctx context.Context, key, _ string, size int64, body io.Reader) (string, error) {
 	if err := s.ask(s.onPut, key); err != nil {
-		return err
+		return "", err
 	}
 	raw, err := io.ReadAll(body)
 	switch {
 	case err != nil:
-		return fmt.Errorf("put %s: %w", key, err)
+		return "", fmt.Errorf("put %s: %w", key, err)
 	case int64(len(raw)) != size:
-		return fmt.Errorf("put %s: %d bytes instead of %d", key, len(raw), size)
+		return "", fmt.Errorf("put %s: %d bytes instead of %d", key, len(raw), size)
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return "", ctx.Err()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held[key] = raw
 	s.puts[key]++
-	return nil
+	return fmt.Sprintf("%x", sha256.Sum256(raw)), nil
 }
 
 // List returns two keys at a time, so that there are several pages.

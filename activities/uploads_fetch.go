@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gabriel-vasile/mimetype"
 	"github.com/google/uuid"
@@ -70,23 +69,36 @@ func (b *batch) fetch(ctx context.Context) error {
 	}
 	slices.SortFunc(missing, func(x, y *batchFile) int { return cmp.Compare(x.entry.Offset(), y.entry.Offset()) })
 	g, going := errgroup.WithContext(ctx)
-	g.SetLimit(filesAtOnce)
 	large := make(chan struct{}, largeAtOnce)
-	for _, f := range missing {
+	var next atomic.Int64
+	for range min(filesAtOnce, len(missing)) {
+		// Each takes one file after the other: a goroutine for each file would grow
+		// its stack to the depth of the SDK's calls each time.
 		g.Go(func() error {
-			if f.entry.Size >= largeBytes {
-				large <- struct{}{}
-				defer func() { <-large }()
+			for i := next.Add(1) - 1; i < int64(len(missing)); i = next.Add(1) - 1 {
+				if err := b.storeInTurn(going, missing[i], large); err != nil {
+					return err
+				}
 			}
-			leave, err := b.turns.enter(going)
-			if err != nil {
-				return err
-			}
-			defer leave()
-			return b.store(going, f)
+			return nil
 		})
 	}
 	return g.Wait()
+}
+
+// storeInTurn is store when one more file may be on its way, and one more of the
+// large ones.
+func (b *batch) storeInTurn(ctx context.Context, f *batchFile, large chan struct{}) error {
+	if f.entry.Size >= largeBytes {
+		large <- struct{}{}
+		defer func() { <-large }()
+	}
+	leave, err := b.turns.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return b.store(ctx, f)
 }
 
 // wanted tells whether a field that names the file may take it, as far as is
@@ -119,9 +131,9 @@ func (b *batch) store(ctx context.Context, f *batchFile) error {
 	if !b.wanted(f) {
 		return nil
 	}
-	sum, key := sha256.New(), b.fileKey(f.id)
-	whole := io.TeeReader(io.MultiReader(bytes.NewReader(head[:n]), in), sum)
-	if err := b.Objects.Put(ctx, key, f.contentType.String(), f.entry.Size, whole); err != nil {
+	key := b.fileKey(f.id)
+	sum, err := b.Objects.Put(ctx, key, f.contentType.String(), f.entry.Size, io.MultiReader(bytes.NewReader(head[:n]), in))
+	if err != nil {
 		switch {
 		case in.err != nil:
 			return f.broken(in.err)
@@ -134,7 +146,7 @@ func (b *batch) store(ctx context.Context, f *batchFile) error {
 	f.stored, f.fresh = true, true
 	f.file = store.File{
 		ID: f.id, OrgID: b.upload.OrgID, Key: key, Name: path.Base(f.entry.Name), Size: f.entry.Size,
-		SHA256: hex.EncodeToString(sum.Sum(nil)), ContentType: f.contentType.String(),
+		SHA256: sum, ContentType: f.contentType.String(),
 	}
 	return nil
 }

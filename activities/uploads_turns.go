@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -22,15 +23,15 @@ const (
 
 // fileTurns decides how many files of all a worker's archives are on their way
 // at a time. They share processors and disks with people's work where everything
-// runs on one machine, and Postgres in any case.
+// runs on one machine, and Postgres in any case. Who came first is next: whoever
+// stores one file after the other keeps no other archive waiting for its end.
 type fileTurns struct {
 	steps stepsReader
 
-	mu    sync.Mutex
-	pace  *giveway.Pace
-	taken int
-	// freed is closed when somebody leaves.
-	freed chan struct{}
+	mu      sync.Mutex
+	pace    *giveway.Pace
+	taken   int
+	waiting list.List // of chan struct{}, closed when the turn is theirs
 }
 
 // stepsReader is UploadStore's part of it.
@@ -39,41 +40,50 @@ type stepsReader interface {
 }
 
 func newFileTurns(steps stepsReader, most int) *fileTurns {
-	return &fileTurns{
-		steps: steps, pace: giveway.New(filesLeast, float64(most), stepsWait), freed: make(chan struct{}),
-	}
+	return &fileTurns{steps: steps, pace: giveway.New(filesLeast, float64(most), stepsWait)}
 }
 
 // enter waits until one more file may be on its way. It fails when ctx ends.
 func (t *fileTurns) enter(ctx context.Context) (leave func(), err error) {
+	t.learn(ctx) // before there is a turn that would stand idle meanwhile
+	mine := make(chan struct{})
+	t.mu.Lock()
+	self := t.waiting.PushBack(mine)
+	t.pass()
+	t.mu.Unlock()
 	for ctx.Err() == nil {
-		freed := t.take(ctx)
-		if freed == nil {
-			return t.leave, nil
-		}
 		select {
-		case <-freed:
+		case <-mine:
+			return t.leave, nil
 		case <-time.After(giveway.Every): // there may be more turns by now
+			t.learn(ctx)
 		case <-ctx.Done():
 		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-mine: // just now
+		t.taken--
+		t.pass()
+	default:
+		t.waiting.Remove(self)
 	}
 	return nil, context.Cause(ctx)
 }
 
-// take takes a turn, and returns nil, or what is closed when there may be one.
-func (t *fileTurns) take(ctx context.Context) (freed <-chan struct{}) {
-	t.learn(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.taken >= int(t.pace.Now()) {
-		return t.freed
+// pass gives the turns that are free to those who came first. The caller holds the
+// lock.
+func (t *fileTurns) pass() {
+	for t.waiting.Len() > 0 && t.taken < int(t.pace.Now()) {
+		t.taken++
+		close(t.waiting.Remove(t.waiting.Front()).(chan struct{})) // nothing else is in the list
 	}
-	t.taken++
-	return nil
 }
 
-// learn finds out how long people wait when it is time to, one caller for all.
-// Where Postgres does not tell, there are as many turns as before.
+// learn finds out how long people wait when it is time to, one caller for all, and
+// passes on the turns that there are then. Where Postgres does not tell, there are as
+// many as before.
 func (t *fileTurns) learn(ctx context.Context) {
 	t.mu.Lock()
 	due := t.pace.Due()
@@ -93,12 +103,12 @@ func (t *fileTurns) learn(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pace.Learn(behind)
+	t.pass()
 }
 
 func (t *fileTurns) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.taken--
-	close(t.freed)
-	t.freed = make(chan struct{})
+	t.pass()
 }

@@ -94,3 +94,37 @@ func TestATurnIsPassedOn(t *testing.T) {
 		leave()
 	})
 }
+
+// Who stores one file after the other is behind those who wait, after each of them:
+// an archive of many files keeps no other one waiting for its end.
+func TestTurnsGoToWhoCameFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := newFileTurns(&waits{}, 1)
+		leave, err := turns.enter(t.Context())
+		require.NoError(t, err)
+		order := make(chan string, 3)
+		for _, name := range []string{"second", "third"} {
+			go func() {
+				leave, err := turns.enter(t.Context())
+				require.NoError(t, err)
+				order <- name
+				<-time.After(time.Millisecond)
+				leave()
+			}()
+			synctest.Wait()
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = turns.enter(gone)
+		require.ErrorIs(t, err, context.Canceled)
+		leave()
+		leave, err = turns.enter(t.Context()) // at once, as for the next file
+		require.NoError(t, err)
+		order <- "first again"
+		leave()
+		for _, want := range []string{"second", "third", "first again"} {
+			require.Equal(t, want, <-order)
+		}
+	})
+}

@@ -23,10 +23,11 @@ func (b *bench) withFile(t *testing.T, orgID int64, name, contentType, content s
 	t.Helper()
 	id := uuid.New()
 	key := "test/" + id.String()
-	require.NoError(t, objects(t).Put(t.Context(), key, "application/octet-stream", int64(len(content)), strings.NewReader(content)))
+	sum, err := objects(t).Put(t.Context(), key, "application/octet-stream", int64(len(content)), strings.NewReader(content))
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = objects(t).Delete(t.Context(), key) })
-	b.exec(t, `INSERT INTO files (id, org_id, object_key, name, size, sha256, content_type) VALUES ($1, $2, $3, $4, $5, '', $6)`,
-		id, orgID, key, name, len(content), contentType)
+	b.exec(t, `INSERT INTO files (id, org_id, object_key, name, size, sha256, content_type) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		id, orgID, key, name, len(content), sum, contentType)
 	v, err := b.Store.Version(t.Context(), b.VersionID)
 	require.NoError(t, err)
 	state, err := pipeline.Start(v.Graph, nil)

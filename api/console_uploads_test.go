@@ -205,7 +205,8 @@ func TestAnotherSizeThanAnnouncedDoesNotArrive(t *testing.T) {
 	// A store that does not mind: the completion does.
 	var key string
 	require.NoError(t, b.Store.Pool().QueryRow(t.Context(), `SELECT upload_key FROM task_files`).Scan(&key))
-	require.NoError(t, objects(t).Put(t.Context(), key, "image/png", int64(len(pngBytes)), strings.NewReader(pngBytes)))
+	_, err := objects(t).Put(t.Context(), key, "image/png", int64(len(pngBytes)), strings.NewReader(pngBytes))
+	require.NoError(t, err)
 	a := maker.refused(t, 422, "validation_error", http.MethodPost, complete, nil)
 	require.Contains(t, a.message(), "bytes")
 }
@@ -417,7 +418,8 @@ func putUpload(t *testing.T, b *bench, ids map[string]string) {
 	f := store.TaskFile{Field: "other", UploadKey: "test/" + uuid.NewString(), Announced: "text/plain"}
 	f.ID, f.Name, f.Size = uuid.New(), "a.txt", 4
 	require.NoError(t, b.Store.CreateTaskFile(t.Context(), *claim, f))
-	require.NoError(t, objects(t).Put(t.Context(), f.UploadKey, "text/plain", 4, strings.NewReader("text")))
+	_, err := objects(t).Put(t.Context(), f.UploadKey, "text/plain", 4, strings.NewReader("text"))
+	require.NoError(t, err)
 	ids["{claim_id}"], ids["{file_id}"] = claim.ID, f.ID.String()
 }
 

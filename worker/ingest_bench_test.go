@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/taskloom/taskloom/activities"
 	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/measure/procfs"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -39,8 +39,9 @@ func benchSize(b *testing.B, name string, standard int) int {
 	return n
 }
 
-// BenchmarkIngest unpacks one archive with a worker in a process of its own,
-// whose memory it reports. Run it with -benchtime 1x.
+// BenchmarkIngest unpacks an archive with a worker in a process of its own, and
+// reports its memory and CPU time, and the CPU time of the whole machine. Run it
+// with -benchtime 3x.
 func BenchmarkIngest(b *testing.B) {
 	files, each := benchSize(b, "TASKLOOM_BENCH_FILES", 5000), benchSize(b, "TASKLOOM_BENCH_BYTES", 100_000)
 	w := dbtest.NewWorld(b, dbtest.WithDefinition(lazily(dbtest.FileDefinition(dbtest.FileField("doc")))))
@@ -56,6 +57,7 @@ func BenchmarkIngest(b *testing.B) {
 	})
 	archive := packFiles(b, files, each)
 	s3 := bucket(b)
+	var own, all time.Duration
 	for b.Loop() {
 		b.StopTimer()
 		key := fmt.Sprintf("org/%d/uploads/%s.zip", w.OrgID, uuid.NewString())
@@ -63,18 +65,25 @@ func BenchmarkIngest(b *testing.B) {
 		o, err := s3.Head(b.Context(), key)
 		require.NoError(b, err)
 		require.Equal(b, size, o.Size)
+		ownBefore, allBefore := cpuOf(b, cmd.Process.Pid)
 		b.StartTimer()
 		u := w.AddUpload(b, key, o.Size, o.ETag)
 		require.Eventually(b, func() bool {
 			got, _ := w.LoadUpload(b, u.ID)
 			return got.Ended()
 		}, time.Hour, 50*time.Millisecond)
+		ownAfter, allAfter := cpuOf(b, cmd.Process.Pid)
+		own, all = own+ownAfter-ownBefore, all+allAfter-allBefore
 		got, _ := w.LoadUpload(b, u.ID)
 		require.Equal(b, []any{store.UploadCompleted, files}, []any{got.Status, got.SuccessCount})
 	}
 	b.ReportMetric(float64(b.N*files)/b.Elapsed().Seconds(), "files/s")
 	b.ReportMetric(float64(b.N*files*each)/b.Elapsed().Seconds()/1e6, "MB/s")
-	b.ReportMetric(peakMemory(b, cmd.Process.Pid), "worker-peak-MB")
+	memory, err := procfs.MemoryOf(cmd.Process.Pid)
+	require.NoError(b, err)
+	b.ReportMetric(float64(memory.Peak)/1e6, "worker-peak-MB")
+	b.ReportMetric(own.Seconds()*1e3/float64(b.N*files), "worker-CPU-ms/file")
+	b.ReportMetric(all.Seconds()*1e3/float64(b.N*files), "all-CPU-ms/file")
 }
 
 // tidy deletes what others on the same Temporal and object store would find.
@@ -118,20 +127,17 @@ func putFile(b *testing.B, s3 activities.Bucket, key, path string) int64 {
 	defer f.Close()
 	is, err := f.Stat()
 	require.NoError(b, err)
-	require.NoError(b, s3.Put(b.Context(), key, "application/zip", is.Size(), f))
+	_, err = s3.Put(b.Context(), key, "application/zip", is.Size(), f)
+	require.NoError(b, err)
 	return is.Size()
 }
 
-var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
-
-// peakMemory is the most that a process ever held in main memory, in MB.
-func peakMemory(b *testing.B, pid int) float64 {
+// cpuOf is the CPU time of a process, and of the whole machine.
+func cpuOf(b *testing.B, pid int) (own, all time.Duration) {
 	b.Helper()
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	table, err := procfs.Read()
 	require.NoError(b, err)
-	found := peak.FindSubmatch(raw)
-	require.NotNil(b, found)
-	kb, err := strconv.ParseFloat(string(found[1]), 64)
+	all, err = procfs.Busy()
 	require.NoError(b, err)
-	return kb / 1000
+	return table.Tree(pid), all
 }

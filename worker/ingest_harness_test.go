@@ -49,14 +49,14 @@ type gate struct {
 	puts int
 }
 
-func (g *gate) Put(ctx context.Context, key, contentType string, size int64, body io.Reader) error {
+func (g *gate) Put(ctx context.Context, key, contentType string, size int64, body io.Reader) (string, error) {
 	g.mu.Lock()
 	g.puts++
 	n, pass := g.puts, g.pass
 	g.mu.Unlock()
 	if pass != nil {
 		if err := pass(ctx, n); err != nil {
-			return err
+			return "", err
 		}
 	}
 	return g.Objects.Put(ctx, key, contentType, size, body)
@@ -94,7 +94,8 @@ func (f *floor) upload(raw []byte, rows ...store.UploadRow) store.Upload {
 	f.t.Helper()
 	b := bucket(f.t)
 	key := fmt.Sprintf("org/%d/uploads/%s.zip", f.OrgID, uuid.NewString())
-	require.NoError(f.t, b.Put(f.t.Context(), key, "application/zip", int64(len(raw)), bytes.NewReader(raw)))
+	_, err := b.Put(f.t.Context(), key, "application/zip", int64(len(raw)), bytes.NewReader(raw))
+	require.NoError(f.t, err)
 	o, err := b.Head(f.t.Context(), key)
 	require.NoError(f.t, err)
 	return f.AddUpload(f.t, key, o.Size, o.ETag, rows...)

@@ -19,7 +19,7 @@ type Objects interface {
 	PresignPutSized(ctx context.Context, key, contentType string, size int64, lives time.Duration) (string, error)
 	Head(ctx context.Context, key string) (blob.Object, error)
 	Reader(ctx context.Context, key string, o blob.Object) *blob.Reader
-	Put(ctx context.Context, key, contentType string, size int64, from io.Reader) error
+	Put(ctx context.Context, key, contentType string, size int64, from io.Reader) (sum string, err error)
 	Delete(ctx context.Context, key string) error
 }
 

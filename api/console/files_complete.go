@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,13 +132,10 @@ func (a *api) copyFile(ctx context.Context, claim store.Claim, field form.Field,
 	if err := fits(field, file.Name, file.Size, out.ContentType); err != nil {
 		return out, err
 	}
-	sum := sha256.New()
 	out.Key = store.TaskFileCopy(claim.OrgID, claim.TaskID, file.ID, rand.Text()[:8])
-	whole := io.TeeReader(io.MultiReader(bytes.NewReader(head), body), sum)
-	if err := a.Objects.Put(ctx, out.Key, out.ContentType, file.Size, whole); err != nil {
+	if out.SHA256, err = a.Objects.Put(ctx, out.Key, out.ContentType, file.Size, io.MultiReader(bytes.NewReader(head), body)); err != nil {
 		return out, changed(err)
 	}
-	out.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return out, nil
 }
 

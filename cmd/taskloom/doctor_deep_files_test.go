@@ -43,7 +43,8 @@ func TestDeepFiles(t *testing.T) {
 			body = "ABC"
 		}
 		if what != "lost" {
-			require.NoError(t, d.objects.Put(ctx, key, "text/plain", int64(len(body)), strings.NewReader(body)))
+			_, err := d.objects.Put(ctx, key, "text/plain", int64(len(body)), strings.NewReader(body))
+			require.NoError(t, err)
 			t.Cleanup(func() { _ = d.objects.Delete(context.WithoutCancel(ctx), key) })
 		}
 	}
@@ -60,7 +61,8 @@ func TestDeepFiles(t *testing.T) {
 	require.NotContains(t, strings.Join(orphans.Violations, "\n"), fmt.Sprintf("org/%d/files/", w.OrgID), "they are young, and they have rows")
 
 	stray := fmt.Sprintf("org/%d/files/%s/%s", w.OrgID, uuid.New(), uuid.New())
-	require.NoError(t, d.objects.Put(ctx, stray, "text/plain", 3, strings.NewReader("ABC")))
+	_, err = d.objects.Put(ctx, stray, "text/plain", 3, strings.NewReader("ABC"))
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.objects.Delete(context.WithoutCancel(ctx), stray) })
 	left, err := d.store.Unreferenced(ctx, 0, []string{names["fine"], stray})
 	require.NoError(t, err)

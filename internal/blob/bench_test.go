@@ -30,7 +30,7 @@ func BenchmarkPutFiles(b *testing.B) {
 	b.SetBytes(files * size)
 	for b.Loop() {
 		each(func(key string) error {
-			return s.Put(b.Context(), key, zipType, size, unseekable{bytes.NewReader(body)})
+			return put(b.Context(), s, key, size, unseekable{bytes.NewReader(body)})
 		})
 	}
 	b.ReportMetric(float64(b.N*files)/b.Elapsed().Seconds(), "files/s")
@@ -45,13 +45,13 @@ func BenchmarkPutLong(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(long)
 	for b.Loop() {
-		require.NoError(b, s.Put(b.Context(), key, zipType, long, io.LimitReader(zeros{}, long)))
+		require.NoError(b, put(b.Context(), s, key, long, io.LimitReader(zeros{}, long)))
 	}
 }
 
 func BenchmarkStreamLong(b *testing.B) {
 	s, key := blob.Open(gateway(b)), newKey(b)
-	require.NoError(b, s.Put(b.Context(), key, zipType, long, io.LimitReader(zeros{}, long)))
+	require.NoError(b, put(b.Context(), s, key, long, io.LimitReader(zeros{}, long)))
 	o, err := s.Head(b.Context(), key)
 	require.NoError(b, err)
 	r := s.Reader(b.Context(), key, o)

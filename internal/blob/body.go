@@ -2,8 +2,11 @@ package blob
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"sync"
 	"time"
@@ -29,6 +32,7 @@ type body struct {
 
 	mu       sync.Mutex
 	from     io.Reader
+	sum      hash.Hash // SHA-256 of what was read
 	size     int64
 	left     int64
 	err      error // the reader's own, or ErrLength
@@ -37,7 +41,7 @@ type body struct {
 }
 
 func newBody(ctx context.Context, from io.Reader, size int64) *body {
-	return &body{ctx: ctx, from: from, size: size, left: size}
+	return &body{ctx: ctx, from: from, sum: sha256.New(), size: size, left: size}
 }
 
 // Read implements io.Reader.
@@ -64,6 +68,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n := 0
 	if b.left > 0 {
 		n, b.err = b.from.Read(p)
+		b.sum.Write(p[:n])
 		b.left -= int64(n)
 	}
 	if b.left == 0 && (b.err == nil || errors.Is(b.err, io.EOF)) {
@@ -97,6 +102,13 @@ func (b *body) end() error {
 		}
 	}
 	return io.ErrNoProgress
+}
+
+// hash is the SHA-256 of what was read, in hexadecimal digits.
+func (b *body) hash() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return hex.EncodeToString(b.sum.Sum(nil))
 }
 
 // close ends the reading: the transport may still be at it when a call has

@@ -28,9 +28,9 @@ func TestAStoreThatIsAwayIsToldSoon(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"head":   func() error { _, err := s.Head(t.Context(), "k"); return err },
 		"delete": func() error { return s.Delete(t.Context(), "k") },
-		"put":    func() error { return s.Put(t.Context(), "k", zipType, 1, bytes.NewReader([]byte("x"))) },
+		"put":    func() error { return put(t.Context(), s, "k", 1, bytes.NewReader([]byte("x"))) },
 		"long put": func() error {
-			return s.Put(t.Context(), "k", zipType, 1<<20, io.LimitReader(zeros{}, 1<<20))
+			return put(t.Context(), s, "k", 1<<20, io.LimitReader(zeros{}, 1<<20))
 		},
 		"read at": func() error { _, err := r.ReadAt(make([]byte, 1), 0); return err },
 		"stream":  func() error { _, err := r.Stream(0, 10); return err },
@@ -69,7 +69,7 @@ func TestAStoreSaysThatAnObjectIsTooLarge(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 			return true
 		}
-		err := m.store.Put(t.Context(), "k", zipType, 1, bytes.NewReader([]byte("x")))
+		err := put(t.Context(), m.store, "k", 1, bytes.NewReader([]byte("x")))
 		require.Equal(t, fault.PayloadTooLarge, fault.KindOf(err), "%s: %v", name, err)
 	}
 }
@@ -89,7 +89,7 @@ func TestABusyStoreIsAskedAgain(t *testing.T) {
 	r := m.store.Reader(t.Context(), key, o)
 	calls := map[string]func() error{
 		"head":    func() error { _, err := m.store.Head(t.Context(), key); return err },
-		"put":     func() error { return m.store.Put(t.Context(), key, zipType, 7, bytes.NewReader([]byte("content"))) },
+		"put":     func() error { return put(t.Context(), m.store, key, 7, bytes.NewReader([]byte("content"))) },
 		"read at": func() error { _, err := r.ReadAt(make([]byte, 1), 0); return err },
 		"stream":  func() error { _, err := r.Stream(0, 7); return err },
 		"delete":  func() error { return m.store.Delete(t.Context(), "test/absent") },
@@ -111,7 +111,7 @@ func TestABusyStoreIsAskedAgain(t *testing.T) {
 		require.Less(t, time.Since(begun), 3*time.Second, name)
 	}
 	m.start()
-	err := m.store.Put(t.Context(), key, zipType, 1<<20, io.LimitReader(zeros{}, 1<<20))
+	err := put(t.Context(), m.store, key, 1<<20, io.LimitReader(zeros{}, 1<<20))
 	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
 	require.ErrorContains(t, err, "SlowDown", "what the store said, not that a body cannot be rewound")
 	require.EqualValues(t, 1, m.requests.Load(), "the reader is used up")
@@ -145,7 +145,7 @@ func TestPutFailsWhereTheWayFails(t *testing.T) {
 				return true
 			}
 			key := newKey(t)
-			err := m.store.Put(t.Context(), key, zipType, 64<<20, io.LimitReader(zeros{}, 64<<20))
+			err := put(t.Context(), m.store, key, 64<<20, io.LimitReader(zeros{}, 64<<20))
 			require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
 			requireAbsent(t, m.store, key)
 		})
@@ -163,7 +163,7 @@ func TestWhatIsSlowButMovesIsWaitedFor(t *testing.T) {
 			return min(len(p), piece), nil
 		}), pieces*piece)
 	}
-	require.NoError(t, s.Put(t.Context(), key, zipType, pieces*piece, from(20*time.Millisecond)))
+	require.NoError(t, put(t.Context(), s, key, pieces*piece, from(20*time.Millisecond)))
 	o, err := s.Head(t.Context(), key)
 	require.NoError(t, err)
 	stream, err := s.Reader(t.Context(), key, o).Stream(0, o.Size)
@@ -176,7 +176,7 @@ func TestWhatIsSlowButMovesIsWaitedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rest, pieces*piece-10)
 
-	err = s.Put(t.Context(), key, zipType, pieces*piece, from(time.Second))
+	err = put(t.Context(), s, key, pieces*piece, from(time.Second))
 	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
 }
 
@@ -220,7 +220,7 @@ func TestARefusalWithoutEndIsNotKept(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"stream": func() error { _, err := m.store.Reader(t.Context(), key, o).Stream(0, 7); return err },
 		"list":   func() error { _, err := m.store.List(t.Context(), "", ""); return err },
-		"put":    func() error { return m.store.Put(t.Context(), key, zipType, 1, bytes.NewReader([]byte("x"))) },
+		"put":    func() error { return put(t.Context(), m.store, key, 1, bytes.NewReader([]byte("x"))) },
 	} {
 		m.start()
 		sent.Store(0)
@@ -281,7 +281,7 @@ func TestAStreamGoesOnWhereItBroke(t *testing.T) {
 	s, err = r.Stream(0, o.Size)
 	require.NoError(t, err)
 	defer s.Close()
-	require.NoError(t, m.store.Put(t.Context(), key, zipType, 3, bytes.NewReader([]byte("new"))))
+	require.NoError(t, put(t.Context(), m.store, key, 3, bytes.NewReader([]byte("new"))))
 	_, err = io.ReadAll(s)
 	require.Equal(t, fault.Conflict, fault.KindOf(err), "%v", err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // wholeBytes is the longest body that is read before it is sent, so that a
@@ -20,16 +21,16 @@ const wholeBytes = 256 << 10
 var buffers = sync.Pool{New: func() any { return new([wholeBytes]byte) }}
 
 // Put stores size bytes from a reader, which is read to its end, only once, and
-// not after Put has returned. A reader that fails or has another length leaves
-// no object; its error comes through, ErrLength for the length. With any other
-// error the caller begins again with a new reader: an object is stored whole or
-// not at all, and storing it again changes nothing.
-func (s *Store) Put(ctx context.Context, key, contentType string, size int64, from io.Reader) error {
+// not after Put has returned, and tells their SHA-256 in hexadecimal digits. A
+// reader that fails or has another length leaves no object; its error comes
+// through, ErrLength for the length. With any other error the caller begins again
+// with a new reader: an object is stored whole or not at all, and storing it again
+// changes nothing.
+func (s *Store) Put(ctx context.Context, key, contentType string, size int64, from io.Reader) (sum string, err error) {
 	in := &s3.PutObjectInput{
 		Bucket: &s.config.Bucket, Key: &key, ContentType: &contentType, ContentLength: aws.Int64(size),
 	}
 	b := newBody(ctx, from, size)
-	var err error
 	if size <= wholeBytes {
 		err = s.putWhole(ctx, in, b)
 	} else {
@@ -38,13 +39,13 @@ func (s *Store) Put(ctx context.Context, key, contentType string, size int64, fr
 	complete, own := b.close()
 	switch {
 	case own != nil:
-		return fmt.Errorf("put %s: %w", key, own)
+		return "", fmt.Errorf("put %s: %w", key, own)
 	case err != nil:
-		return translate(ctx, "put "+key, err)
+		return "", translate(ctx, "put "+key, err)
 	case !complete:
-		return translate(ctx, "put "+key, errUnread)
+		return "", translate(ctx, "put "+key, errUnread)
 	}
-	return nil
+	return b.hash(), nil
 }
 
 func (s *Store) putWhole(ctx context.Context, in *s3.PutObjectInput, b *body) error {
@@ -62,11 +63,25 @@ func (s *Store) putWhole(ctx context.Context, in *s3.PutObjectInput, b *body) er
 	sent := &held{stalled: stalled, from: bytes.NewReader(whole)}
 	defer sent.close() // before the buffer goes back
 	in.Body = sent
-	_, err := s.client.PutObject(ctx, in)
+	_, err := s.client.PutObject(ctx, in, s3.WithAPIOptions(signing(b.hash())))
 	if err == nil && sent.left() > 0 {
 		return errUnread
 	}
 	return stallCause(ctx, err)
+}
+
+// signing has a request sign a body whose hash is known, so that the SDK does not
+// hash it once more.
+func signing(hash string) func(*middleware.Stack) error {
+	id := (&v4.ComputePayloadSHA256{}).ID()
+	return func(stack *middleware.Stack) error {
+		_, err := stack.Finalize.Swap(id, middleware.FinalizeMiddlewareFunc(id, func(
+			ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+		) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			return next.HandleFinalize(v4.SetPayloadHash(ctx, hash), in)
+		}))
+		return err
+	}
 }
 
 // putStream sends a body as it comes. Its hash is not known when the headers
@@ -107,17 +122,6 @@ func (h *held) Read(p []byte) (int, error) {
 	}
 	h.stalled.moved()
 	return h.from.Read(p)
-}
-
-// WriteTo implements io.WriterTo: the SDK hashes the body with it, without a
-// buffer of its own.
-func (h *held) WriteTo(w io.Writer) (int64, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return 0, errOver
-	}
-	return h.from.WriteTo(w)
 }
 
 // Seek implements io.Seeker: the SDK finds the length and rewinds with it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"runtime"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func TestABodyOfAnotherLengthLeavesNothing(t *testing.T) {
 				"end with data": iotest.DataErrReader(bytes.NewReader(body)),
 			} {
 				key := newKey(t)
-				require.ErrorIs(t, s.Put(t.Context(), key, zipType, int64(size), from), blob.ErrLength, "%s %d%+d", name, size, differs)
+				require.ErrorIs(t, put(t.Context(), s, key, int64(size), from), blob.ErrLength, "%s %d%+d", name, size, differs)
 				requireAbsent(t, s, key)
 			}
 		}
@@ -55,7 +56,7 @@ func TestTheReadersErrorComesThrough(t *testing.T) {
 		for _, good := range []int64{0, 500, size - 1, size} {
 			key := newKey(t)
 			from := io.MultiReader(io.LimitReader(zeros{}, good), iotest.ErrReader(broken))
-			err := s.Put(t.Context(), key, zipType, size, from)
+			err := put(t.Context(), s, key, size, from)
 			require.ErrorIs(t, err, broken, "%d of %d", good, size)
 			got, ok := errors.AsType[*sourceError](err)
 			require.True(t, ok)
@@ -70,9 +71,26 @@ func TestAFailedPutLeavesTheOldObject(t *testing.T) {
 	s := blob.Open(gateway(t))
 	want := someBytes(2 << 20)
 	key, o := stored(t, s, want)
-	err := s.Put(t.Context(), key, zipType, 3<<20, io.LimitReader(zeros{}, 2<<20))
+	err := put(t.Context(), s, key, 3<<20, io.LimitReader(zeros{}, 2<<20))
 	require.ErrorIs(t, err, blob.ErrLength)
 	require.True(t, bytes.Equal(want, content(t, s.Reader(t.Context(), key, o), 0, o.Size)))
+}
+
+// What is held before it is sent is signed whole: a byte that changes on the way is
+// found out by the store.
+func TestAShortBodyIsSigned(t *testing.T) {
+	t.Parallel()
+	m := meddle(t)
+	m.before = func(_ int64, _ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			_, _ = r.Body.Read(make([]byte, 1))
+			r.Body = io.NopCloser(io.MultiReader(strings.NewReader("X"), r.Body))
+		}
+		return false
+	}
+	key := newKey(t)
+	require.Error(t, put(t.Context(), m.store, key, 1000, bytes.NewReader(someBytes(1000))))
+	requireAbsent(t, m.store, key)
 }
 
 func TestACancelledPutSaysSo(t *testing.T) {
@@ -85,7 +103,7 @@ func TestACancelledPutSaysSo(t *testing.T) {
 		cancel(gone)
 		return 0, nil
 	}), zeros{})
-	require.ErrorIs(t, s.Put(ctx, key, zipType, 4<<30, from), gone)
+	require.ErrorIs(t, put(ctx, s, key, 4<<30, from), gone)
 	requireAbsent(t, s, key)
 }
 
@@ -95,7 +113,7 @@ func TestALongObjectIsNeverHeld(t *testing.T) {
 	s := blob.Open(gateway(t))
 	key := newKey(t)
 	before := allocated()
-	require.NoError(t, s.Put(t.Context(), key, zipType, size, unseekable{io.LimitReader(zeros{}, size)}))
+	require.NoError(t, put(t.Context(), s, key, size, unseekable{io.LimitReader(zeros{}, size)}))
 	o, err := s.Head(t.Context(), key)
 	require.NoError(t, err)
 	require.EqualValues(t, size, o.Size)
@@ -133,7 +151,7 @@ func TestNobodyReadsTheBodyAfterPut(t *testing.T) {
 			}
 			return n, nil
 		})
-		require.Error(t, s.Put(t.Context(), "test/refused", zipType, 1<<20, from))
+		require.Error(t, put(t.Context(), s, "test/refused", 1<<20, from))
 		over = true
 	}
 }

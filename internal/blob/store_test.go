@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	mathrand "math/rand/v2"
 	"os"
@@ -46,11 +48,19 @@ func someBytes(n int) []byte {
 	return out
 }
 
+// put stores an object whose hash is no matter.
+func put(ctx context.Context, s *blob.Store, key string, size int64, from io.Reader) error {
+	_, err := s.Put(ctx, key, zipType, size, from)
+	return err
+}
+
 // stored puts an object and returns what Head says of it.
 func stored(t testing.TB, s *blob.Store, content []byte) (string, blob.Object) {
 	t.Helper()
 	key := newKey(t)
-	require.NoError(t, s.Put(t.Context(), key, zipType, int64(len(content)), bytes.NewReader(content)))
+	sum, err := s.Put(t.Context(), key, zipType, int64(len(content)), bytes.NewReader(content))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("%x", sha256.Sum256(content)), sum)
 	o, err := s.Head(t.Context(), key)
 	require.NoError(t, err)
 	require.EqualValues(t, len(content), o.Size)
@@ -91,7 +101,7 @@ func TestAnotherBodyTakesTheOldOnesPlace(t *testing.T) {
 	t.Parallel()
 	s := blob.Open(gateway(t))
 	key, before := stored(t, s, []byte("before"))
-	require.NoError(t, s.Put(t.Context(), key, zipType, 5, bytes.NewReader([]byte("after"))))
+	require.NoError(t, put(t.Context(), s, key, 5, bytes.NewReader([]byte("after"))))
 	after, err := s.Head(t.Context(), key)
 	require.NoError(t, err)
 	require.NotEqual(t, before.ETag, after.ETag)
@@ -118,7 +128,7 @@ func TestTheBucketIsChecked(t *testing.T) {
 	c.Bucket = "taskloom-test-absent"
 	s = blob.Open(c)
 	require.Contains(t, faultOf(t, s.Check(t.Context())).Message, "S3_SECRET_ACCESS_KEY")
-	err = s.Put(t.Context(), "k", zipType, 1, bytes.NewReader([]byte("x")))
+	err = put(t.Context(), s, "k", 1, bytes.NewReader([]byte("x")))
 	require.Contains(t, faultOf(t, err).Message, "taskloom doctor")
 
 	c = gateway(t)
