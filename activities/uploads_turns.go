@@ -45,7 +45,10 @@ func newFileTurns(steps stepsReader, most int) *fileTurns {
 
 // enter waits until one more file may be on its way. It fails when ctx ends.
 func (t *fileTurns) enter(ctx context.Context) (leave func(), err error) {
-	t.learn(ctx) // before there is a turn that would stand idle meanwhile
+	if ctx.Err() != nil { // who has no use for the answer asks nobody
+		return nil, context.Cause(ctx)
+	}
+	t.learn(ctx) // not with a turn, which would stand idle meanwhile
 	mine := make(chan struct{})
 	t.mu.Lock()
 	self := t.waiting.PushBack(mine)
@@ -56,7 +59,7 @@ func (t *fileTurns) enter(ctx context.Context) (leave func(), err error) {
 		case <-mine:
 			return t.leave, nil
 		case <-time.After(giveway.Every): // there may be more turns by now
-			t.learn(ctx)
+			go t.learn(ctx) // for a second at most, and the turn may come meanwhile
 		case <-ctx.Done():
 		}
 	}

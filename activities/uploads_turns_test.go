@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/giveway"
@@ -107,7 +108,9 @@ func TestTurnsGoToWhoCameFirst(t *testing.T) {
 		for _, name := range []string{"second", "third"} {
 			go func() {
 				leave, err := turns.enter(t.Context())
-				require.NoError(t, err)
+				if !assert.NoError(t, err) {
+					return
+				}
 				order <- name
 				<-time.After(time.Millisecond)
 				leave()
@@ -127,4 +130,89 @@ func TestTurnsGoToWhoCameFirst(t *testing.T) {
 			require.Equal(t, want, <-order)
 		}
 	})
+}
+
+// Who gives up in the moment in which the turn becomes theirs gives it to the next.
+func TestATurnOfWhoGivesUpIsPassedOn(t *testing.T) {
+	t.Parallel()
+	took, gaveUp := 0, 0
+	for n := range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			turns := newFileTurns(&waits{}, 1)
+			leave, err := turns.enter(t.Context())
+			require.NoError(t, err)
+			gone, cancel := context.WithCancel(t.Context())
+			go func() {
+				if leave, err := turns.enter(gone); err == nil {
+					took++
+					leave()
+				} else {
+					gaveUp++
+				}
+			}()
+			synctest.Wait()
+			began, next := time.Now(), make(chan time.Duration, 1)
+			go func() {
+				if leave, err := turns.enter(t.Context()); assert.NoError(t, err) {
+					next <- time.Since(began)
+					leave()
+				}
+			}()
+			synctest.Wait()
+			if n%2 == 0 {
+				leave()
+			}
+			cancel()
+			if n%2 == 1 {
+				leave() // mostly before the other has run
+			}
+			synctest.Wait()
+			require.Len(t, next, 1, "at once")
+			require.Zero(t, <-next)
+			_, err = turns.enter(gone)
+			require.ErrorIs(t, err, context.Canceled)
+			soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			leave, err = turns.enter(soon)
+			require.NoError(t, err, "none is lost")
+			leave()
+		})
+	}
+	require.Positive(t, took)
+	require.Positive(t, gaveUp)
+}
+
+// Postgres that does not answer keeps nobody from a turn that has come.
+func TestALearnerTakesItsTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		people := &slowWaits{}
+		turns := newFileTurns(people, 1)
+		leave, err := turns.enter(t.Context())
+		require.NoError(t, err)
+		people.hangs = true
+		time.AfterFunc(giveway.Every+time.Millisecond, leave)
+		began := time.Now()
+		leave, err = turns.enter(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, giveway.Every+time.Millisecond, time.Since(began))
+		require.Equal(t, 2, people.asked)
+		leave()
+		<-time.After(2 * learnTime)
+	})
+}
+
+// slowWaits are asked in vain.
+type slowWaits struct {
+	hangs bool
+	asked int
+}
+
+func (w *slowWaits) StepsBehind(ctx context.Context) (time.Duration, error) {
+	w.asked++
+	if !w.hangs {
+		return 0, nil
+	}
+	<-ctx.Done()
+	return 0, ctx.Err()
 }
