@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -190,13 +191,13 @@ func TestALearnerTakesItsTurn(t *testing.T) {
 		turns := newFileTurns(people, 1)
 		leave, err := turns.enter(t.Context())
 		require.NoError(t, err)
-		people.hangs = true
+		people.hangs.Store(true)
 		time.AfterFunc(giveway.Every+time.Millisecond, leave)
 		began := time.Now()
 		leave, err = turns.enter(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, giveway.Every+time.Millisecond, time.Since(began))
-		require.Equal(t, 2, people.asked)
+		require.EqualValues(t, 2, people.asked.Load())
 		leave()
 		<-time.After(2 * learnTime)
 	})
@@ -204,13 +205,13 @@ func TestALearnerTakesItsTurn(t *testing.T) {
 
 // slowWaits are asked in vain.
 type slowWaits struct {
-	hangs bool
-	asked int
+	hangs atomic.Bool
+	asked atomic.Int32
 }
 
 func (w *slowWaits) StepsBehind(ctx context.Context) (time.Duration, error) {
-	w.asked++
-	if !w.hangs {
+	w.asked.Add(1)
+	if !w.hangs.Load() {
 		return 0, nil
 	}
 	<-ctx.Done()
