@@ -51,8 +51,14 @@ func BenchmarkIngest(b *testing.B) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestVictim$")
 	cmd.Env, cmd.Stderr = append(os.Environ(), victimEnv+"="+string(doc)), os.Stderr
 	require.NoError(b, cmd.Start())
+	died := make(chan struct{})
+	go func() {
+		defer close(died)
+		_ = cmd.Wait()
+	}()
 	b.Cleanup(func() {
-		_, _ = cmd.Process.Kill(), cmd.Wait()
+		_ = cmd.Process.Kill()
+		<-died
 		tidy(b, w, "sweep-uploads-"+queue+"-ingest")
 	})
 	archive := packFiles(b, files, each)
@@ -69,6 +75,11 @@ func BenchmarkIngest(b *testing.B) {
 		b.StartTimer()
 		u := w.AddUpload(b, key, o.Size, o.ETag)
 		require.Eventually(b, func() bool {
+			select {
+			case <-died: // nobody would end the upload
+				return true
+			default:
+			}
 			got, _ := w.LoadUpload(b, u.ID)
 			return got.Ended()
 		}, time.Hour, 50*time.Millisecond)
