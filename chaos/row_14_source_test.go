@@ -24,7 +24,7 @@ var looksAtItsClock = map[string]string{
 	"worker/heartbeat.go run":                    "a span: when the next heartbeat is, which the database dates",
 	"worker/giveway.go newCalm":                  "no time: a pace",
 	"worker/giveway.go batch":                    "no time: a pace",
-	"activities/uploads_turns.go take":           "no time: a pace",
+	"activities/uploads_turns.go pass":           "no time: a pace",
 	"activities/load.go loaded":                  "the database's, read with the task",
 	"workflows/task_steps.go load":               "the database's, read with the task",
 	"workflows/task_deadline.go adopt":           "the database's, read with the task",
