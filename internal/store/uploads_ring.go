@@ -60,11 +60,13 @@ func (s *Store) GiveBackUpload(ctx context.Context, id uuid.UUID, gen int64) err
 
 // RingStuckUploads tells the runs of uploads again that made no progress for a
 // quarter of an hour, and returns how many: whatever was lost, a run or a
-// whole Temporal cluster, they go on. Such a ring counts as progress, so that it
-// comes once in that time: a run that nobody serves takes only so many signals.
+// whole Temporal cluster, they go on. It comes once in that time, for a run that
+// nobody serves takes only so many signals, and is no progress. A time to come is of
+// a clock that has stepped back.
 func (s *Store) RingStuckUploads(ctx context.Context) (int, error) {
-	tag, err := s.pool.Exec(ctx, `UPDATE uploads SET ring_at = now(), ring_gen = ring_gen + 1, updated_at = now()
+	tag, err := s.pool.Exec(ctx, `UPDATE uploads SET ring_at = now(), ring_gen = ring_gen + 1, rung_at = now()
 		WHERE id = ANY (ARRAY(SELECT id FROM uploads WHERE status = 'processing' AND ring_at IS NULL
-			AND updated_at < now() - $1::interval ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED))`, stuckAfter, healedAtOnce)
+			AND updated_at < now() - $1::interval AND (rung_at IS NULL OR rung_at NOT BETWEEN now() - $1::interval AND now())
+			ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED))`, stuckAfter, healedAtOnce)
 	return int(tag.RowsAffected()), translate(err)
 }

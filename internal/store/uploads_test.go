@@ -295,6 +295,21 @@ func TestStuckUploadsAreRungAgain(t *testing.T) {
 	n, err = u.Store.RingStuckUploads(ctx)
 	require.NoError(t, err)
 	require.Zero(t, n, "once in that time")
+	v, err := u.Store.Vitals(ctx, time.Second)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, v.UploadStalled, 16*time.Minute, "to be told is no progress")
+	for _, at := range []string{"- interval '16 minutes'", "+ interval '16 minutes'"} { // the clock has stepped back
+		_, err = u.Store.Pool().Exec(ctx, `UPDATE uploads SET rung_at = now() `+at)
+		require.NoError(t, err)
+		n, err = u.Store.RingStuckUploads(ctx)
+		require.NoError(t, err)
+		require.Equal(t, 1, n, at)
+		_, err = u.Store.Pool().Exec(ctx, `UPDATE uploads SET ring_at = NULL`)
+		require.NoError(t, err)
+	}
+	n, err = u.Store.RingStuckUploads(ctx)
+	require.NoError(t, err)
+	require.Zero(t, n)
 }
 
 // What was not tried counts no attempt and keeps the cause of the last one; what
