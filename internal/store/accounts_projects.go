@@ -67,6 +67,9 @@ func (s *Store) SetProjectRole(ctx context.Context, by Member, userID int64, rol
 		if err != nil || !changed {
 			return err
 		}
+		if err := revokeInvitesTo(ctx, tx, by.OrgID, by.ProjectID, userID); err != nil {
+			return err
+		}
 		if err := endForbidden(ctx, tx, by.OrgID, userID, "role changed"); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func (a *applying) user(ctx context.Context, u apply.User) (int64, error) {
 // orgMember makes the person a member of the organization, again if they were
 // removed. Without a role an existing member keeps theirs.
 func (a *applying) orgMember(ctx context.Context, userID int64, role string) error {
-	role, err := a.member(ctx, userID, `
+	role, err := a.member(ctx, 0, userID, `
 		INSERT INTO org_members AS m (org_id, user_id, role) VALUES ($1, $2, coalesce(nullif($3, ''), 'member'))
 		ON CONFLICT (org_id, user_id) DO UPDATE
 			SET role = coalesce(nullif($3, ''), CASE WHEN m.removed_at IS NULL THEN m.role ELSE 'member' END),
@@ -130,7 +130,7 @@ func (a *applying) projectMember(ctx context.Context, projectID int64, m apply.M
 	if err != nil {
 		return fmt.Errorf("find project member: %w", err)
 	}
-	role, err := a.member(ctx, userID, `
+	role, err := a.member(ctx, projectID, userID, `
 		INSERT INTO project_members AS m (org_id, project_id, user_id, role) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (project_id, user_id) DO UPDATE SET role = excluded.role WHERE m.role <> excluded.role`,
 		a.org, projectID, userID, m.Role)
@@ -141,10 +141,11 @@ func (a *applying) projectMember(ctx context.Context, projectID int64, m apply.M
 		map[string]any{"user": userID, "role": role})
 }
 
-// member writes a person's row of members and returns the role that it now says, "" when
-// nothing changed. It notes whose row was there: who is new has nothing that their role
-// could forbid.
-func (a *applying) member(ctx context.Context, userID int64, sql string, args ...any) (role string, err error) {
+// member writes a person's row of members, of a project's or with 0 of the
+// organization's, and returns the role that it now says, "" when nothing changed. It
+// notes whose row was there, and ends invites to them: who is new has nothing that
+// their role could forbid.
+func (a *applying) member(ctx context.Context, projectID, userID int64, sql string, args ...any) (role string, err error) {
 	var there bool // a row that was inserted has no transaction that ended it, or locked it
 	err = a.tx.QueryRow(ctx, sql+` RETURNING m.xmax <> 0, m.role`, args...).Scan(&there, &role)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -153,10 +154,11 @@ func (a *applying) member(ctx context.Context, userID int64, sql string, args ..
 	if err != nil {
 		return "", fmt.Errorf("apply member: %w", err)
 	}
-	if there {
-		a.moved = append(a.moved, moved{a.org, userID})
+	if !there {
+		return role, nil
 	}
-	return role, nil
+	a.moved = append(a.moved, moved{a.org, userID})
+	return role, revokeInvitesTo(ctx, a.tx, a.org, projectID, userID)
 }
 
 // endForbidden gives back what those whose roles changed may not do any more. All of

@@ -130,15 +130,16 @@ func (s *Store) RevokeInvite(ctx context.Context, by Member, inviteID int64) err
 // openSQL is the condition that invite i can still be accepted.
 const openSQL = `i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()`
 
-// revokeInvitesTo ends the open invites that would let a person back in who is
-// being removed: from the organization, or with a project from that one.
+// revokeInvitesTo ends the open invites that would give a person back what is being
+// taken from them, or another role than the one that is being set: in the
+// organization, or with a project in that one.
 func revokeInvitesTo(ctx context.Context, tx pgx.Tx, orgID, projectID, userID int64) error {
 	_, err := tx.Exec(ctx, `UPDATE invites i SET revoked_at = now() FROM users u
 		WHERE i.org_id = $1 AND u.id = $3 AND i.email = u.email AND `+openSQL+`
 			AND ($2 = 0 OR EXISTS (SELECT FROM invite_projects g WHERE g.invite_id = i.id AND g.project_id = $2))`,
 		orgID, projectID, userID)
 	if err != nil {
-		return fmt.Errorf("revoke invites to the removed: %w", err)
+		return fmt.Errorf("revoke invites to a member: %w", err)
 	}
 	return nil
 }
