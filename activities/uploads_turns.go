@@ -48,7 +48,7 @@ func (t *fileTurns) enter(ctx context.Context) (leave func(), err error) {
 	if ctx.Err() != nil { // who has no use for the answer asks nobody
 		return nil, context.Cause(ctx)
 	}
-	t.learn(ctx) // not with a turn, which would stand idle meanwhile
+	t.learn(ctx) // so that what begins after a pause goes by how it is now; not with a turn, which would stand idle
 	mine := make(chan struct{})
 	t.mu.Lock()
 	self := t.waiting.PushBack(mine)
@@ -59,7 +59,9 @@ func (t *fileTurns) enter(ctx context.Context) (leave func(), err error) {
 		case <-mine:
 			return t.leave, nil
 		case <-time.After(giveway.Every): // there may be more turns by now
-			go t.learn(ctx) // for a second at most, and the turn may come meanwhile
+			// The turn may come meanwhile, and what waits for it may be over: the answer is
+			// for all, and takes a second at most.
+			go t.learn(context.WithoutCancel(ctx))
 		case <-ctx.Done():
 		}
 	}

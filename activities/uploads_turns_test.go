@@ -18,7 +18,8 @@ import (
 type waits struct {
 	behind time.Duration
 	err    error
-	hangs  atomic.Bool // until nobody waits for the answer
+	takes  time.Duration // to answer
+	hangs  atomic.Bool   // until nobody waits for the answer
 	asked  atomic.Int32
 }
 
@@ -26,6 +27,11 @@ func (w *waits) StepsBehind(ctx context.Context) (time.Duration, error) {
 	w.asked.Add(1)
 	if w.hangs.Load() {
 		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	select {
+	case <-time.After(w.takes):
+	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
 	return w.behind, w.err
@@ -201,5 +207,30 @@ func TestALearnerTakesItsTurn(t *testing.T) {
 		require.EqualValues(t, 2, people.asked.Load())
 		leave()
 		<-time.After(2 * learnTime)
+	})
+}
+
+// Who asked for all may be over before the answer comes.
+func TestTheAnswerOutlivesWhoAsked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		people := &waits{}
+		turns := newFileTurns(people, 8)
+		for range 8 {
+			leave, err := turns.enter(t.Context())
+			require.NoError(t, err)
+			time.AfterFunc(giveway.Every+time.Millisecond, leave)
+		}
+		people.behind, people.takes = stepsWait+1, learnTime/2
+		batch, over := context.WithCancel(t.Context())
+		leave, err := turns.enter(batch)
+		require.NoError(t, err)
+		leave()
+		over()
+		<-time.After(learnTime)
+		require.EqualValues(t, 2, people.asked.Load())
+		turns.mu.Lock()
+		defer turns.mu.Unlock()
+		require.Equal(t, 4, int(turns.pace.Now()))
 	})
 }

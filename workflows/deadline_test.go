@@ -146,38 +146,92 @@ func TestATimeLimitIsKeptFromTheBeginning(t *testing.T) {
 	}
 }
 
-// An answer that waits for a worker to take it is no sign that the clocks differ:
-// the database told its time when it answered, and not when the run read it.
-func TestALateAnswerMovesNoDeadline(t *testing.T) {
+// late is how long an answer waits for a worker that takes it.
+const late = 20 * time.Minute
+
+// comesLate makes the next answer of an activity come late: the tries at hand fail,
+// and the database told its time when it answered, not when the run read it.
+func comesLate[In, Out any](x *desk, name string, call func(context.Context, In) (Out, error), told func(*Out) *time.Time) (came *int) {
+	came = new(int)
+	var none Out
+	x.env.OnActivity(name, anyArgs()...).Return(none, errors.New("the database is away")).Times(2)
+	x.env.OnActivity(name, anyArgs()...).After(late).Return(func(ctx context.Context, in In) (Out, error) {
+		*came++
+		got, err := call(ctx, in)
+		at := told(&got)
+		*at = at.Add(-late)
+		return got, err
+	}).Once()
+	x.env.OnActivity(name, anyArgs()...).Return(call)
+	return came
+}
+
+func stepsTime(r *activities.StepResult) *time.Time { return &r.Now }
+
+// withClocks runs a test with clocks that agree, and with a database's that is ahead
+// of Temporal's or behind it.
+func withClocks(t *testing.T, test func(t *testing.T, x *desk, tasks *activities.Tasks)) {
+	t.Helper()
 	for name, off := range map[string]time.Duration{"clocks agree": 0, "ahead": 10 * time.Minute, "behind": -10 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			x := newDesk(t, solveAndCheck())
 			temporals := x.now
 			x.now = func() time.Time { return temporals().Add(off) }
-			const late = 20 * time.Minute
-			var answers []activities.StepResult
-			x.env.OnActivity("ApplyStep", anyArgs()...).Return(activities.StepResult{}, errors.New("the database is away")).Times(2)
-			x.env.OnActivity("ApplyStep", anyArgs()...).After(late).Return(func(ctx context.Context, in activities.ApplyStepInput) (activities.StepResult, error) {
-				got, err := (&activities.Tasks{Store: x.fakeStore}).ApplyStep(ctx, in)
-				got.Now = got.Now.Add(-late)
-				answers = append(answers, got)
-				return got, err
-			}).Once()
-			x.env.OnActivity("ApplyStep", anyArgs()...).Return((&activities.Tasks{Store: x.fakeStore}).ApplyStep)
 			x.sla = 3 * time.Hour
 			x.limits["solve"] = x.now().Add(x.sla).UTC() // so that the run knows the clocks from its beginning
-			x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
-			x.at(time.Minute+leaseTime-time.Second, func() {
-				require.Len(t, answers, 1, "it went the patient way and came late")
-				x.requireNode("solve", task.NodeClaimed)
-			})
-			x.at(time.Minute+leaseTime+2*time.Second, func() {
-				require.Equal(t, 1, x.called("CheckDeadlines"))
-				x.finish()
-			})
-			require.Equal(t, task.Finished, x.run().Status)
+			test(t, x, &activities.Tasks{Store: x.fakeStore})
 		})
 	}
+}
+
+// An answer that waits for a worker to take it is no sign that the clocks differ.
+func TestALateAnswerMovesNoDeadline(t *testing.T) {
+	withClocks(t, func(t *testing.T, x *desk, tasks *activities.Tasks) {
+		came := comesLate(x, "ApplyStep", tasks.ApplyStep, stepsTime)
+		x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+		x.at(time.Minute+leaseTime-time.Second, func() {
+			require.Equal(t, 1, *came, "it went the patient way and came late")
+			x.requireNode("solve", task.NodeClaimed)
+		})
+		x.at(time.Minute+leaseTime+2*time.Second, func() {
+			require.Equal(t, 1, x.called("CheckDeadlines"))
+			x.finish()
+		})
+		require.Equal(t, task.Finished, x.run().Status)
+	})
+}
+
+func TestATaskThatIsReadLateKeepsItsLimit(t *testing.T) {
+	withClocks(t, func(t *testing.T, x *desk, tasks *activities.Tasks) {
+		came := comesLate(x, "LoadTask", tasks.LoadTask, func(r *activities.LoadTaskResult) *time.Time { return &r.Now })
+		x.at(x.sla-time.Second, func() {
+			require.Equal(t, 1, *came)
+			x.requireNode("solve", task.NodeAvailable)
+		})
+		x.at(x.sla+2*time.Second, func() {
+			x.requireNode("solve", task.NodeEscalated)
+			x.tell(x.add(pipeline.Event{Kind: pipeline.EventResolve, Node: "solve", Outcome: pipeline.ResolveRequeue, Iteration: 2}))
+			x.finish()
+		})
+		require.Equal(t, task.Finished, x.run().Status)
+	})
+}
+
+func TestALeaseThatIsCheckedLateKeepsItsEnd(t *testing.T) {
+	withClocks(t, func(t *testing.T, x *desk, tasks *activities.Tasks) {
+		came := comesLate(x, "CheckDeadlines", tasks.CheckDeadlines, stepsTime)
+		x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+		x.at(leaseTime, func() { x.renew("solve") }) // so the look at its first end finds another one
+		x.at(2*leaseTime-time.Second, func() {
+			require.Equal(t, 1, *came)
+			x.requireNode("solve", task.NodeClaimed)
+		})
+		x.at(2*leaseTime+2*time.Second, func() {
+			x.requireNode("solve", task.NodeAvailable)
+			x.finish()
+		})
+		require.Equal(t, task.Finished, x.run().Status)
+	})
 }
 
 // A database whose clock steps back makes the run early: it asks again, at

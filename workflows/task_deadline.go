@@ -112,7 +112,9 @@ func (r *taskRun) checkDeadlines(ctx workflow.Context) error {
 // clock compares the database's clock with Temporal's. The database read its own
 // at some moment from when it was asked until now, which can be long: an answer
 // waits for a worker to take it. So each answer only bounds the difference, and
-// what was known of it holds while it is within.
+// what was known of it holds while it is within. After a call in the worker itself
+// Temporal's now may be behind by as long as a workflow task takes: then the look
+// comes early by that much, and is repeated.
 func (r *taskRun) clock(ctx workflow.Context, asked, databases time.Time) {
 	if databases.IsZero() {
 		return

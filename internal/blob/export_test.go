@@ -22,6 +22,12 @@ func (d Download) Type() string        { return d.contentType() }
 
 const BlockBytes = blockBytes
 
+// Over sends requests another way.
+func (s *Store) Over(way s3.HTTPClient) *Store {
+	s.client = s3.New(s.client.Options(), func(o *s3.Options) { o.HTTPClient = way })
+	return s
+}
+
 // SignOff makes links by a clock that is off by d.
 func (s *Store) SignOff(d time.Duration) *Store {
 	s.presign = s3.NewPresignClient(s.client, func(o *s3.PresignOptions) { o.Presigner = signerOff{v4.NewSigner(), d} })
