@@ -42,7 +42,7 @@ func carried(t *testing.T) workflows.Carried {
 			Seq: 9, Kind: pipeline.EventReview, Node: "check", Iteration: 1, Actor: 8, Claim: "d", LeaseEnds: at,
 			Outcome: pipeline.Rejected, Skipped: []string{"z"}, Returned: []string{"left"}, Reason: pipeline.ReasonPerson,
 		},
-		Known: 9, Label: workflows.TaskPaused, Misses: 3, Ahead: time.Minute,
+		Known: 9, Label: workflows.TaskPaused, Misses: 3, Ahead: time.Minute, Heard: true,
 	}
 }
 

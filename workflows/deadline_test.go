@@ -187,6 +187,7 @@ func withClocks(t *testing.T, test func(t *testing.T, x *desk, tasks *activities
 // An answer that waits for a worker to take it is no sign that the clocks differ.
 func TestALateAnswerMovesNoDeadline(t *testing.T) {
 	withClocks(t, func(t *testing.T, x *desk, tasks *activities.Tasks) {
+		t.Helper()
 		came := comesLate(x, "ApplyStep", tasks.ApplyStep, stepsTime)
 		x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
 		x.at(time.Minute+leaseTime-time.Second, func() {
@@ -201,8 +202,29 @@ func TestALateAnswerMovesNoDeadline(t *testing.T) {
 	})
 }
 
+// Nor where the run has not heard of the database's clock before.
+func TestALateFirstAnswerMovesNoDeadline(t *testing.T) {
+	withClocks(t, func(t *testing.T, x *desk, tasks *activities.Tasks) {
+		t.Helper()
+		x.sla = 0
+		clear(x.limits)
+		came := comesLate(x, "ApplyStep", tasks.ApplyStep, stepsTime)
+		x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
+		x.at(time.Minute+leaseTime-time.Second, func() {
+			require.Equal(t, 1, *came)
+			x.requireNode("solve", task.NodeClaimed)
+		})
+		x.at(time.Minute+leaseTime+2*time.Second, func() {
+			x.requireNode("solve", task.NodeAvailable)
+			x.finish()
+		})
+		require.Equal(t, task.Finished, x.run().Status)
+	})
+}
+
 func TestATaskThatIsReadLateKeepsItsLimit(t *testing.T) {
 	withClocks(t, func(t *testing.T, x *desk, tasks *activities.Tasks) {
+		t.Helper()
 		came := comesLate(x, "LoadTask", tasks.LoadTask, func(r *activities.LoadTaskResult) *time.Time { return &r.Now })
 		x.at(x.sla-time.Second, func() {
 			require.Equal(t, 1, *came)
@@ -211,14 +233,15 @@ func TestATaskThatIsReadLateKeepsItsLimit(t *testing.T) {
 		x.at(x.sla+2*time.Second, func() {
 			x.requireNode("solve", task.NodeEscalated)
 			x.tell(x.add(pipeline.Event{Kind: pipeline.EventResolve, Node: "solve", Outcome: pipeline.ResolveRequeue, Iteration: 2}))
-			x.finish()
 		})
+		x.at(x.sla+time.Minute, func() { x.finish() })
 		require.Equal(t, task.Finished, x.run().Status)
 	})
 }
 
 func TestALeaseThatIsCheckedLateKeepsItsEnd(t *testing.T) {
 	withClocks(t, func(t *testing.T, x *desk, tasks *activities.Tasks) {
+		t.Helper()
 		came := comesLate(x, "CheckDeadlines", tasks.CheckDeadlines, stepsTime)
 		x.at(time.Minute, func() { x.tell(x.claim("solve", 7)) })
 		x.at(leaseTime, func() { x.renew("solve") }) // so the look at its first end finds another one

@@ -44,6 +44,8 @@ type Carried struct {
 	// Ahead is how far the database's clock, by which deadlines are set, is
 	// ahead of Temporal's, by which timers fire; 0 when it is about the same.
 	Ahead time.Duration `json:"ahead,omitempty"`
+	// Heard says that the database has told the time.
+	Heard bool `json:"heard,omitempty"`
 }
 
 // TaskResult is how a task ended.

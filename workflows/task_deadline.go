@@ -112,14 +112,19 @@ func (r *taskRun) checkDeadlines(ctx workflow.Context) error {
 // clock compares the database's clock with Temporal's. The database read its own
 // at some moment from when it was asked until now, which can be long: an answer
 // waits for a worker to take it. So each answer only bounds the difference, and
-// what was known of it holds while it is within. After a call in the worker itself
-// Temporal's now may be behind by as long as a workflow task takes: then the look
-// comes early by that much, and is repeated.
+// what was known of it holds while it is within. As long as nothing is known, the
+// clock is taken to be as far as it can be: so the look comes early, and is repeated,
+// and never late. After a call in the worker itself Temporal's now may be behind by
+// as long as a workflow task takes: then it comes early by that much, too.
 func (r *taskRun) clock(ctx workflow.Context, asked, databases time.Time) {
 	if databases.IsZero() {
 		return
 	}
-	r.Ahead = min(max(r.Ahead, databases.Sub(workflow.Now(ctx))), databases.Sub(asked))
+	least, most := databases.Sub(workflow.Now(ctx)), databases.Sub(asked)
+	if !r.Heard {
+		r.Ahead, r.Heard = most, true
+	}
+	r.Ahead = min(max(r.Ahead, least), most)
 	if r.Ahead.Abs() < sameClock {
 		r.Ahead = 0
 	}

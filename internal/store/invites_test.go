@@ -328,6 +328,7 @@ func TestAChangedRoleEndsInvitesToItsHolder(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*testing.T, *dbtest.World, int64){
 		"by an admin": func(t *testing.T, w *dbtest.World, nina int64) {
+			t.Helper()
 			require.NoError(t, w.Store.SetProjectRole(t.Context(), projectAdmin(w), nina, store.RoleContributor))
 			requireOpen(t, w, map[string]bool{"organization": false, "elsewhere": true})
 			for _, role := range []string{store.OrgRoleAdmin, store.OrgRoleMember} {
@@ -336,6 +337,7 @@ func TestAChangedRoleEndsInvitesToItsHolder(t *testing.T) {
 			requireOpen(t, w, map[string]bool{"elsewhere": false})
 		},
 		"by a document": func(t *testing.T, w *dbtest.World, _ int64) {
+			t.Helper()
 			var project string
 			require.NoError(t, w.Store.Pool().QueryRow(t.Context(), `SELECT name FROM projects WHERE id = $1`, w.ProjectID).Scan(&project))
 			in := func(users, projects string) {
