@@ -39,8 +39,8 @@ type answer struct {
 
 // send is the retry loop. build builds the request anew for every attempt. 429,
 // 503 and a broken connection are waited out: as long as Retry-After says, else
-// longer every time, with some chance in it so that not all clients come back
-// at once.
+// longer every time, and by chance up to half as long again, so that not all
+// clients come back at once.
 func send(client *http.Client, build func() *http.Request) (answer, error) {
 	const attempts = 6
 	delay := time.Second
@@ -56,7 +56,8 @@ func send(client *http.Client, build func() *http.Request) (answer, error) {
 		if !retry || attempt == attempts {
 			return a, err
 		}
-		time.Sleep(after(a.header, delay/2+mathrand.N(delay/2)))
+		wait := after(a.header, delay)
+		time.Sleep(wait + mathrand.N(wait/2+1))
 		delay = min(2*delay, 30*time.Second)
 	}
 }

@@ -24,11 +24,12 @@ ARCHIVE = os.environ.get("ARCHIVE") or os.path.join(os.path.dirname(os.path.absp
 
 # The retry loop. make() builds the request anew for every attempt. 429, 503 and
 # a broken connection are waited out: as long as Retry-After says, else longer
-# every time, with some chance in it so that not all clients come back at once.
+# every time, and by chance up to half as long again, so that not all clients come
+# back at once.
 def send(make, attempts=6):
     delay = 1.0
     for attempt in range(1, attempts + 1):
-        wait = delay * random.uniform(0.5, 1)
+        wait = delay
         try:
             try:
                 answer = urllib.request.urlopen(make(), timeout=60)
@@ -42,7 +43,7 @@ def send(make, attempts=6):
         except (OSError, http.client.HTTPException):
             if attempt == attempts:
                 raise
-        time.sleep(wait)
+        time.sleep(wait * random.uniform(1, 1.5))
         delay = min(2 * delay, 30)
 
 

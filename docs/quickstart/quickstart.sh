@@ -13,8 +13,9 @@ trap 'rm -rf "$tmp"' EXIT
 
 # The retry loop: send CURL-ARGUMENT… leaves the answer in $status, $body and
 # $tmp/headers. 429, 503 and a broken connection (000) are waited out: as long as
-# Retry-After says, else longer every time. (`curl --retry 5 --retry-all-errors`
-# does much the same, but forgets the answers in between.)
+# Retry-After says, else longer every time, and by chance up to half as long again,
+# so that not all clients come back at once. (`curl --retry 5 --retry-all-errors`
+# does much the same, but without the chance, and forgets the answers in between.)
 send() {
 	local attempt delay=1
 	for attempt in 1 2 3 4 5 6; do
@@ -23,7 +24,7 @@ send() {
 		status=$(curl -sS --max-time "${MAX_TIME:-60}" -o "$tmp/body" -D "$tmp/headers" -w '%{http_code}' "$@") || status=000
 		body=$(cat "$tmp/body")
 		case $status in 000 | 429 | 503) ;; *) return ;; esac
-		[ "$attempt" = 6 ] || sleep "$(retry_after "$delay")"
+		[ "$attempt" = 6 ] || sleep "$(by_chance "$(retry_after "$delay")")"
 		delay=$((delay * 2))
 	done
 }
@@ -35,6 +36,12 @@ retry_after() {
 	local seconds
 	seconds=$(header Retry-After)
 	echo "${seconds:-$1}"
+}
+
+# So many seconds, and up to half as long again.
+by_chance() {
+	local ms=$(($1 * (1000 + RANDOM % 501)))
+	printf '%d.%03d' $((ms / 1000)) $((ms % 1000))
 }
 
 # call METHOD PATH [CURL-ARGUMENT…] calls the API.

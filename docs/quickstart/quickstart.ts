@@ -24,11 +24,11 @@ function fail(message: string): never {
 }
 
 // The retry loop. 429, 503 and a broken connection are waited out: as long as
-// Retry-After says, else longer every time, with some chance in it so that not
-// all clients come back at once.
+// Retry-After says, else longer every time, and by chance up to half as long
+// again, so that not all clients come back at once.
 async function send(url: string, init: RequestInit, attempts = 6) {
   for (let attempt = 1, delay = 1000; ; attempt++, delay = Math.min(2 * delay, 30_000)) {
-    let wait = delay * (0.5 + Math.random() / 2);
+    let wait = delay;
     try {
       const answer = await fetch(url, init);
       const text = await answer.text();
@@ -39,7 +39,7 @@ async function send(url: string, init: RequestInit, attempts = 6) {
     } catch (error) {
       if (attempt === attempts) throw error;
     }
-    await sleep(wait);
+    await sleep(wait * (1 + Math.random() / 2));
   }
 }
 
