@@ -93,6 +93,10 @@ func (r *results) machines() (line string, differ []string) {
 	return line, differ
 }
 
+// longest is how much of a fact stands on a page, in characters: what a processor can
+// do fills it alone. The raw data has all of it.
+const longest = 60
+
 // on is what a run has of its own among what differs.
 func (b begun) on(differ []string) string {
 	if b.Machine == nil {
@@ -101,7 +105,11 @@ func (b begun) on(differ []string) string {
 	_, says := b.Machine.says()
 	var own []string
 	for _, name := range differ {
-		own = append(own, cmp.Or(says[name], name+" not set"))
+		fact := []rune(cmp.Or(says[name], name+" not set"))
+		if len(fact) > longest {
+			fact = append(fact[:longest], '…')
+		}
+		own = append(own, string(fact))
 	}
 	if len(own) == 0 {
 		return ""

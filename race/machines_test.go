@@ -52,6 +52,13 @@ func TestEachRaceKeepsWhatItRanOn(t *testing.T) {
 	require.Contains(t, b.String(), "; taskloom bbbbbbb, min_wal_size 1GB.\n")
 	require.NotContains(t, b.String(), "fsync", "they have it in common")
 
+	long := aMachine("ddddddd", strings.Repeat("é", 100))
+	r, err = readAll([]string{old, keptRun(t, "d.json", "one", long)})
+	require.NoError(t, err)
+	b.Reset()
+	writeTables(&b, r)
+	require.Contains(t, b.String(), "; taskloom ddddddd, min_wal_size "+strings.Repeat("é", 47)+"….\n", "the page has the beginning")
+
 	again := keptRun(t, "c.json", "one", aMachine("ccccccc", "1GB"))
 	r, err = readAll([]string{old, again})
 	require.NoError(t, err)
