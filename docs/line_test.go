@@ -26,8 +26,12 @@ type line struct {
 	tries map[string][]time.Time // by what fails
 }
 
-// retryAfter is how long the line asks to wait.
-const retryAfter = 1
+// retryAfter is how long the line asks to wait, in seconds, and hostile what it says
+// instead, once: no client may die of it, and a shell may not run it.
+const (
+	retryAfter = 1
+	hostile    = "1+a[$(kill $$)]"
+)
 
 func newLine(t *testing.T, api string) *line {
 	t.Helper()
@@ -66,15 +70,15 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.api.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler) // the tasks are made, and nobody is told
 	case what == "429":
-		refuse(w, http.StatusTooManyRequests, fmt.Sprintf(`{"error":"rate_limit_exceeded","message":"slow down","retry_after":%d}`, retryAfter))
+		refuse(w, http.StatusTooManyRequests, strconv.Itoa(retryAfter), fmt.Sprintf(`{"error":"rate_limit_exceeded","message":"slow down","retry_after":%d}`, retryAfter))
 	default:
-		refuse(w, http.StatusServiceUnavailable, `{"error":"service_unavailable","message":"no worker"}`)
+		refuse(w, http.StatusServiceUnavailable, hostile, `{"error":"service_unavailable","message":"no worker"}`)
 	}
 }
 
-func refuse(w http.ResponseWriter, status int, body string) {
+func refuse(w http.ResponseWriter, status int, after, body string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	w.Header().Set("Retry-After", after)
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(body))
 }

@@ -56,15 +56,15 @@ func send(client *http.Client, build func() *http.Request) (answer, error) {
 		if !retry || attempt == attempts {
 			return a, err
 		}
-		wait := after(a.header, delay)
-		time.Sleep(wait + mathrand.N(wait/2+1))
+		wait := max(after(a.header, delay), time.Second)
+		time.Sleep(wait + mathrand.N(wait/2))
 		delay = min(2*delay, 30*time.Second)
 	}
 }
 
-// after returns what Retry-After says, or the default when it says nothing.
+// after returns what Retry-After says, or the default when that is no number.
 func after(h http.Header, otherwise time.Duration) time.Duration {
-	if seconds, err := strconv.Atoi(h.Get("Retry-After")); err == nil {
+	if seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 16); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
 	return otherwise

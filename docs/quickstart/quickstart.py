@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import random
+import re
 import sys
 import time
 import urllib.error
@@ -39,12 +40,18 @@ def send(make, attempts=6):
                 status, headers, body = answer.status, answer.headers, answer.read()
             if status not in (429, 503) or attempt == attempts:
                 return status, headers, body
-            wait = float(headers.get("Retry-After", wait))
+            wait = retry_after(headers, wait)
         except (OSError, http.client.HTTPException):
             if attempt == attempts:
                 raise
-        time.sleep(wait * random.uniform(1, 1.5))
+        time.sleep(max(wait, 1) * random.uniform(1, 1.5))
         delay = min(2 * delay, 30)
+
+
+def retry_after(headers, default):
+    """What Retry-After says, in seconds; the default when that is no number."""
+    says = headers.get("Retry-After", "")
+    return float(says) if re.fullmatch("[0-9]{1,5}", says) else default
 
 
 def call(method, path, body=None, **headers):
@@ -118,7 +125,7 @@ def poll_task(task_id, polls=3):
             if task["status"] in ("finished", "failed"):
                 return
         if poll < polls:
-            time.sleep(float(headers.get("Retry-After", delay)))
+            time.sleep(retry_after(headers, delay))
             delay = min(2 * delay, 60)
 
 
@@ -156,7 +163,7 @@ def upload(workflow):
 
     delay, headers, state, etag = 1, {}, confirmed, None
     while state["status"] not in ("completed", "failed", "cancelled"):
-        time.sleep(float(headers.get("Retry-After", delay)))
+        time.sleep(retry_after(headers, delay))
         delay = min(2 * delay, 30)
         _, headers, new = call("GET", path, **({"If_None_Match": etag} if etag else {}))
         if new:

@@ -31,16 +31,19 @@ send() {
 
 header() { tr -d '\r' <"$tmp/headers" | awk -v name="$1:" 'tolower($1) == tolower(name) { $1 = ""; v = substr($0, 2) } END { print v }'; }
 
-# What Retry-After says, else the default.
+# What Retry-After says, else the default. It comes from elsewhere: digits are taken,
+# and nothing else.
 retry_after() {
 	local seconds
 	seconds=$(header Retry-After)
-	echo "${seconds:-$1}"
+	case $seconds in '' | *[!0-9]* | ??????*) seconds=$1 ;; esac
+	echo "$seconds"
 }
 
-# So many seconds, and up to half as long again.
+# So many seconds, one at least, and up to half as long again.
 by_chance() {
-	local ms=$(($1 * (1000 + RANDOM % 501)))
+	local ms=$((10#$1))
+	ms=$(((ms > 0 ? ms : 1) * (1000 + RANDOM % 501)))
 	printf '%d.%03d' $((ms / 1000)) $((ms % 1000))
 }
 

@@ -39,14 +39,14 @@ async function send(url: string, init: RequestInit, attempts = 6) {
     } catch (error) {
       if (attempt === attempts) throw error;
     }
-    await sleep(wait * (1 + Math.random() / 2));
+    await sleep(Math.max(wait, 1000) * (1 + Math.random() / 2));
   }
 }
 
-// What Retry-After says, in milliseconds.
+// What Retry-After says, in milliseconds; nothing when that is no number.
 function retryAfter(headers?: Headers): number | undefined {
-  const seconds = headers?.get("Retry-After");
-  return seconds ? Number(seconds) * 1000 : undefined;
+  const seconds = headers?.get("Retry-After") ?? "";
+  return /^[0-9]{1,5}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
 }
 
 // Calls the API and decodes the answer; undefined for a 304. A POST gets an

@@ -32,9 +32,9 @@ func (r retrying) Do(req *http.Request) (*http.Response, error) {
 		if !retry || attempt == attempts {
 			return res, err
 		}
-		wait := delay/2 + mathrand.N(delay/2)
+		wait := delay
 		if err == nil {
-			wait = after(res, wait)
+			wait = max(after(res, wait), time.Second)
 			res.Body.Close()
 		}
 		if req.GetBody != nil { // a request with a body: its next copy
@@ -45,15 +45,15 @@ func (r retrying) Do(req *http.Request) (*http.Response, error) {
 		select {
 		case <-req.Context().Done():
 			return nil, req.Context().Err()
-		case <-time.After(wait):
+		case <-time.After(wait + mathrand.N(wait/2)): // not all clients at once
 		}
 		delay = min(2*delay, 30*time.Second)
 	}
 }
 
-// after returns what Retry-After says, or the default when it says nothing.
+// after returns what Retry-After says, or the default when that is no number.
 func after(res *http.Response, otherwise time.Duration) time.Duration {
-	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
+	if seconds, err := strconv.ParseUint(res.Header.Get("Retry-After"), 10, 16); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
 	return otherwise

@@ -2,9 +2,10 @@
 
 import os
 import random
+import re
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -44,19 +45,25 @@ class Retrying(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         delay, attempts = 1.0, 6
         for attempt in range(1, attempts + 1):
-            wait = delay * random.uniform(0.5, 1)
+            wait = delay
             try:
                 response = self.inner.handle_request(request)
                 response.read()
                 if response.status_code not in (429, 503) or attempt == attempts:
                     return response
-                wait = float(response.headers.get("Retry-After", wait))
+                wait = retry_after(response.headers, wait)
             except httpx.TransportError:
                 if attempt == attempts:
                     raise
-            time.sleep(wait)
+            time.sleep(max(wait, 1) * random.uniform(1, 1.5))
             delay = min(2 * delay, 30)
         raise AssertionError("unreachable")
+
+
+def retry_after(headers: Mapping[str, str], default: float) -> float:
+    """What Retry-After says, in seconds; the default when that is no number."""
+    says = headers.get("Retry-After", "")
+    return float(says) if re.fullmatch("[0-9]{1,5}", says) else default
 
 
 def ok(kind: type[T], answer: Response[Any]) -> T:
@@ -100,7 +107,7 @@ def upload(workflow: int, archive: bytes) -> None:
         state = ok(Upload, answer)
         if state.status.value not in ("pending", "processing"):
             break
-        time.sleep(float(answer.headers.get("Retry-After", delay)))
+        time.sleep(retry_after(answer.headers, delay))
         delay = min(2 * delay, 30)
     if state.status.value != "completed":
         sys.exit(f"upload {state.status.value}: {state.message}")

@@ -22,7 +22,7 @@ import { client } from "./taskloom/client.gen";
 const retrying: typeof fetch = async (input, init) => {
   const attempts = 6;
   for (let attempt = 1, delay = 1000; ; attempt++, delay = Math.min(2 * delay, 30_000)) {
-    let wait = delay * (0.5 + Math.random() / 2);
+    let wait = delay;
     try {
       const answer = await fetch(input instanceof Request ? input.clone() : input, init);
       if (![429, 503].includes(answer.status) || attempt === attempts) return answer;
@@ -31,13 +31,13 @@ const retrying: typeof fetch = async (input, init) => {
     } catch (error) {
       if (attempt === attempts) throw error;
     }
-    await sleep(wait);
+    await sleep(Math.max(wait, 1000) * (1 + Math.random() / 2));
   }
 };
 
 function retryAfter(headers: Headers): number | undefined {
-  const seconds = headers.get("Retry-After");
-  return seconds ? Number(seconds) * 1000 : undefined;
+  const seconds = headers.get("Retry-After") ?? "";
+  return /^[0-9]{1,5}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
 }
 
 function setting(name: string): string {
