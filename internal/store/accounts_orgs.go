@@ -74,7 +74,7 @@ func (s *Store) SetOrgRole(ctx context.Context, by Member, userID int64, role st
 		if err != nil {
 			return fmt.Errorf("set role: %w", err)
 		}
-		if err := revokeInvitesTo(ctx, tx, by.OrgID, 0, userID); err != nil {
+		if err := revokeInvitesTo(ctx, tx, by.OrgID, 0, userID, ""); err != nil {
 			return err
 		}
 		if err := endForbidden(ctx, tx, by.OrgID, userID, "role changed"); err != nil {

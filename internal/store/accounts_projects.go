@@ -67,7 +67,7 @@ func (s *Store) SetProjectRole(ctx context.Context, by Member, userID int64, rol
 		if err != nil || !changed {
 			return err
 		}
-		if err := revokeInvitesTo(ctx, tx, by.OrgID, by.ProjectID, userID); err != nil {
+		if err := revokeInvitesTo(ctx, tx, by.OrgID, by.ProjectID, userID, RoleProjectAdmin); err != nil {
 			return err
 		}
 		if err := endForbidden(ctx, tx, by.OrgID, userID, "role changed"); err != nil {
@@ -105,7 +105,7 @@ func (s *Store) RemoveProjectMember(ctx context.Context, by Member, userID int64
 		if err != nil {
 			return fmt.Errorf("end project role: %w", err)
 		}
-		if err := revokeInvitesTo(ctx, tx, by.OrgID, by.ProjectID, userID); err != nil {
+		if err := revokeInvitesTo(ctx, tx, by.OrgID, by.ProjectID, userID, ""); err != nil {
 			return err
 		}
 		if err := endForbidden(ctx, tx, by.OrgID, userID, "removed from the project"); err != nil {

@@ -54,7 +54,7 @@ func removeMember(ctx context.Context, tx pgx.Tx, orgID, userID int64, actor *in
 	if err != nil {
 		return fmt.Errorf("end sessions: %w", err)
 	}
-	if err := revokeInvitesTo(ctx, tx, orgID, 0, userID); err != nil {
+	if err := revokeInvitesTo(ctx, tx, orgID, 0, userID, ""); err != nil {
 		return err
 	}
 	if err := endForbidden(ctx, tx, orgID, userID, "removed from the organization"); err != nil {

@@ -143,8 +143,8 @@ func (a *applying) projectMember(ctx context.Context, projectID int64, m apply.M
 
 // member writes a person's row of members, of a project's or with 0 of the
 // organization's, and returns the role that it now says, "" when nothing changed. It
-// notes whose row was there, and ends invites to them: who is new has nothing that
-// their role could forbid.
+// notes whose row was there, for who is new has nothing that their role could forbid, and
+// ends invites that would change it again.
 func (a *applying) member(ctx context.Context, projectID, userID int64, sql string, args ...any) (role string, err error) {
 	var there bool // a row that was inserted has no transaction that ended it, or locked it
 	err = a.tx.QueryRow(ctx, sql+` RETURNING m.xmax <> 0, m.role`, args...).Scan(&there, &role)
@@ -154,11 +154,16 @@ func (a *applying) member(ctx context.Context, projectID, userID int64, sql stri
 	if err != nil {
 		return "", fmt.Errorf("apply member: %w", err)
 	}
-	if !there {
-		return role, nil
+	if there {
+		a.moved = append(a.moved, moved{a.org, userID})
 	}
-	a.moved = append(a.moved, moved{a.org, userID})
-	return role, revokeInvitesTo(ctx, a.tx, a.org, projectID, userID)
+	switch {
+	case projectID != 0:
+		err = revokeInvitesTo(ctx, a.tx, a.org, projectID, userID, RoleProjectAdmin)
+	case there:
+		err = revokeInvitesTo(ctx, a.tx, a.org, 0, userID, "")
+	}
+	return role, err
 }
 
 // endForbidden gives back what those whose roles changed may not do any more. All of

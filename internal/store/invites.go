@@ -132,12 +132,14 @@ const openSQL = `i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at
 
 // revokeInvitesTo ends the open invites that would give a person back what is being
 // taken from them, or another role than the one that is being set: in the
-// organization, or with a project in that one.
-func revokeInvitesTo(ctx context.Context, tx pgx.Tx, orgID, projectID, userID int64) error {
+// organization, or with a project in that one. A role means invites to that role
+// alone: over a role that somebody has, only an invite to project_admin counts.
+func revokeInvitesTo(ctx context.Context, tx pgx.Tx, orgID, projectID, userID int64, role Role) error {
 	_, err := tx.Exec(ctx, `UPDATE invites i SET revoked_at = now() FROM users u
 		WHERE i.org_id = $1 AND u.id = $3 AND i.email = u.email AND `+openSQL+`
-			AND ($2 = 0 OR EXISTS (SELECT FROM invite_projects g WHERE g.invite_id = i.id AND g.project_id = $2))`,
-		orgID, projectID, userID)
+			AND ($2 = 0 OR EXISTS (SELECT FROM invite_projects g WHERE g.invite_id = i.id AND g.project_id = $2
+				AND $4 IN ('', g.role)))`,
+		orgID, projectID, userID, role)
 	if err != nil {
 		return fmt.Errorf("revoke invites to a member: %w", err)
 	}

@@ -330,11 +330,11 @@ func TestAChangedRoleEndsInvitesToItsHolder(t *testing.T) {
 		"by an admin": func(t *testing.T, w *dbtest.World, nina int64) {
 			t.Helper()
 			require.NoError(t, w.Store.SetProjectRole(t.Context(), projectAdmin(w), nina, store.RoleContributor))
-			requireOpen(t, w, map[string]bool{"organization": false, "elsewhere": true})
+			requireOpen(t, w, map[string]bool{"organization": false, "elsewhere": true, "reviews": true})
 			for _, role := range []string{store.OrgRoleAdmin, store.OrgRoleMember} {
 				require.NoError(t, w.Store.SetOrgRole(t.Context(), orgAdmin(w), nina, role))
 			}
-			requireOpen(t, w, map[string]bool{"elsewhere": false})
+			requireOpen(t, w, map[string]bool{"elsewhere": false, "reviews": false})
 		},
 		"by a document": func(t *testing.T, w *dbtest.World, _ int64) {
 			t.Helper()
@@ -345,11 +345,11 @@ func TestAChangedRoleEndsInvitesToItsHolder(t *testing.T) {
 				require.NoError(t, err)
 			}
 			in(`{"email": "nina@new.test"}`, fmt.Sprintf(`{"name": %q, "members": [{"email": "nina@new.test", "role": "contributor"}]}`, project))
-			requireOpen(t, w, map[string]bool{"organization": false, "elsewhere": true})
+			requireOpen(t, w, map[string]bool{"organization": false, "elsewhere": true, "reviews": true})
 			for _, role := range []string{store.OrgRoleAdmin, store.OrgRoleMember} {
 				in(fmt.Sprintf(`{"email": "nina@new.test", "role": %q}`, role), "")
 			}
-			requireOpen(t, w, map[string]bool{"elsewhere": false})
+			requireOpen(t, w, map[string]bool{"elsewhere": false, "reviews": false})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -365,16 +365,20 @@ func TestAChangedRoleEndsInvitesToItsHolder(t *testing.T) {
 			nina, err := accept(t.Context(), w, "accepted")
 			require.NoError(t, err)
 			// As one of before, which nobody makes to a member.
-			for name, grant := range map[string]int64{"organization": w.ProjectID, "elsewhere": second.ID} {
+			for name, grant := range map[string]store.ProjectGrant{
+				"organization": {ProjectID: w.ProjectID, Role: store.RoleProjectAdmin},
+				"elsewhere":    {ProjectID: second.ID, Role: store.RoleProjectAdmin},
+				"reviews":      {ProjectID: w.ProjectID, Role: store.RoleReviewer}, // no role of members is changed by it
+			} {
 				_, err = w.Store.CreateInvite(t.Context(), orgAdmin(w), store.NewInvite{
 					Email: name + "@new.test", Role: store.OrgRoleMember, Hash: token(name),
-					Projects: []store.ProjectGrant{{ProjectID: grant, Role: store.RoleProjectAdmin}},
+					Projects: []store.ProjectGrant{grant},
 				})
 				require.NoError(t, err)
 				_, err = w.Store.Pool().Exec(t.Context(), `UPDATE invites SET email = 'nina@new.test' WHERE email = $1`, name+"@new.test")
 				require.NoError(t, err)
 			}
-			requireOpen(t, w, map[string]bool{"organization": true, "elsewhere": true})
+			requireOpen(t, w, map[string]bool{"organization": true, "elsewhere": true, "reviews": true})
 			change(t, w, nina.ID)
 		})
 	}

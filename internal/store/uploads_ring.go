@@ -67,6 +67,6 @@ func (s *Store) RingStuckUploads(ctx context.Context) (int, error) {
 	tag, err := s.pool.Exec(ctx, `UPDATE uploads SET ring_at = now(), ring_gen = ring_gen + 1, rung_at = now()
 		WHERE id = ANY (ARRAY(SELECT id FROM uploads WHERE status = 'processing' AND ring_at IS NULL
 			AND updated_at < now() - $1::interval AND (rung_at IS NULL OR rung_at NOT BETWEEN now() - $1::interval AND now())
-			ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED))`, stuckAfter, healedAtOnce)
+			ORDER BY coalesce(rung_at, updated_at) LIMIT $2 FOR UPDATE SKIP LOCKED))`, stuckAfter, healedAtOnce)
 	return int(tag.RowsAffected()), translate(err)
 }
