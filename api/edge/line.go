@@ -11,10 +11,11 @@ import (
 // line has stood for longer than that takes, waiting makes everybody late and
 // serves nobody more: in such an overload, whoever comes is told soon to come
 // again (controlled delay, as in Maurer, "Fail at Scale", ACM Queue 2015). It is
-// over when nobody had to be told so for the time of a calm, or when one in three
-// of those who come finds a place at once. That the line is empty for a moment does
-// not end it: where processors are short, it is empty whenever the process did not
-// run.
+// over when nobody had to be told so for the time of a calm, when nobody had to wait
+// for half of it, or when one in three of those who come finds a place at once. Who
+// was told in one moment comes back in one moment, and in between there was nothing
+// to do. That the line is empty for a moment does not end it: where processors are
+// short, it is empty whenever the process did not run.
 //
 // Where half of all found no place at once lately, about as much comes as can be
 // done, and what gathers behind a stall makes everybody late for long: a line that
@@ -72,10 +73,11 @@ type line struct {
 	now func() time.Time
 	// waiting is how many stand in line.
 	waiting atomic.Int64
-	// began is when this line formed, and vain when somebody was last turned away, in
-	// nanoseconds since it was made: no step of the machine's clock is in a span.
-	began, vain atomic.Int64
-	made        time.Time
+	// began is when this line formed, ended when the last one had nobody left, and vain
+	// when somebody was last turned away, in nanoseconds since it was made: no step of the
+	// machine's clock is in a span.
+	began, ended, vain atomic.Int64
+	made               time.Time
 	// crowd is how many of the last arrivals found no place at once, of everybody, and
 	// latelyCrowd of many more: means that forget by number, not by time. Concurrent
 	// arrivals may count in any order, and a little more or less each.
@@ -111,10 +113,10 @@ func (l *line) take(ctx context.Context, back bool, who caller) bool {
 	}
 	l.remember(everybody)
 	if l.waiting.Load() == 0 { // before it is told that one waits, so that nobody takes the last line's for this one's
-		l.began.Store(l.age())
+		l.form()
 	}
 	l.waiting.Add(1)
-	defer l.waiting.Add(-1)
+	defer l.dissolve()
 	most, overloaded := l.burst, l.overloaded()
 	if !back && overloaded {
 		most = l.overload
@@ -128,6 +130,22 @@ func (l *line) take(ctx context.Context, back bool, who caller) bool {
 		l.vain.Store(l.age())
 	}
 	return false
+}
+
+// form begins a line. Where there was none for long, an overload of before is over.
+func (l *line) form() {
+	now, calm := l.age(), l.calm.Nanoseconds()
+	if now-l.ended.Load() > calm/2 {
+		l.vain.Store(now - calm)
+	}
+	l.began.Store(now)
+}
+
+// dissolve takes somebody out of the line.
+func (l *line) dissolve() {
+	if l.waiting.Add(-1) == 0 {
+		l.ended.Store(l.age())
+	}
 }
 
 // remember counts an arrival: 0 of somebody who found a place at once, everybody

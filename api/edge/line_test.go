@@ -130,6 +130,33 @@ func TestAnEmptyMomentEndsNoOverload(t *testing.T) {
 	})
 }
 
+// Those who were turned away together wait for as long as they are told and come back
+// together. In between nobody is there: they are let in as they can be served, and not
+// turned away once more as in an overload that goes on.
+func TestThoseWhoComeBackTogetherAreServed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const places, work = 4, 10 * time.Millisecond // 400 a second
+		g := NewGate(places, people, time.Now, nil)
+		began := time.Now()
+		var all sync.WaitGroup
+		for i := range 600 {
+			all.Go(func() {
+				pass(time.Duration(i) * 10 * time.Microsecond)
+				ex := arrival(g)
+				for ex.enter(t.Context()) != nil {
+					pass(time.Second)
+					ex = arrival(g)
+				}
+				pass(work)
+				ex.Leave()
+			})
+		}
+		all.Wait()
+		require.Less(t, time.Since(began), 4*time.Second)
+	})
+}
+
 // A server that stands still for a while turns some away, who come again. When it
 // goes on, it can do what comes, though there is always somebody for whom the
 // patience of an overload is too short: an overload that feeds on its own
