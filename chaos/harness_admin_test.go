@@ -17,6 +17,12 @@ const (
 	opHold     = "hold"
 	opUnhold   = "unhold"
 	opPutBack  = "put back" // ends whatever claim is on a node
+	opResolve  = "resolve"  // ends an escalation
+	opLook     = "look up"  // before one of these acts
+	opSave     = "save"     // the draft of the pipeline
+	opPublish  = "publish"
+	opAdmit    = "admit"   // gives somebody a role in the project
+	opDismiss  = "dismiss" // ends it
 )
 
 // admin does what takes privileges, each of which must leave a row in the audit
@@ -29,6 +35,16 @@ type admin struct {
 	keys   int
 	// held are tasks that the admin has held and that may not be over.
 	held []int64
+	// refill is closed when all that is there is to come to its end.
+	refill <-chan struct{}
+	// turn is that of the pipeline's draft.
+	turn int
+	// visitors are those whom the admin gives a role, one after the other, project and
+	// users the ids that it takes.
+	visitors []*person
+	visits   int
+	project  int64
+	users    map[string]int64
 }
 
 // live works until home is closed.
@@ -62,19 +78,30 @@ func (a *admin) round(ctx context.Context) error {
 			return err
 		}
 	}
-	if a.chance(a.run.Load.Hold) {
-		if err := a.hold(ctx); err != nil {
+	load := a.run.Load
+	for _, act := range []struct {
+		chance int
+		do     func(context.Context) error
+	}{
+		{load.Hold, a.hold},
+		{load.PutBack, a.putBack},
+		{load.Resolve, a.resolve},
+		{load.Publish, a.publish},
+		{load.Visit, a.visit},
+		{30, a.key},
+	} {
+		if !a.chance(act.chance) {
+			continue
+		}
+		if err := act.do(ctx); err != nil {
 			return err
 		}
 	}
-	if a.chance(a.run.Load.PutBack) {
-		if err := a.putBack(ctx); err != nil {
-			return err
-		}
-	}
-	if !a.chance(30) {
-		return nil
-	}
+	return nil
+}
+
+// key makes an API key, looks around with it, and revokes it.
+func (a *admin) key(ctx context.Context) error {
 	a.keys++
 	var made struct {
 		ID    int64  `json:"id"`

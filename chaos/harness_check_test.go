@@ -130,6 +130,8 @@ func (r *Run) check(ctx context.Context) {
 		{"creates", r.checkCreates},
 		{"what was finished", r.checkFinished},
 		{"how tasks ended", r.checkEnds},
+		{"what admins resolved", r.checkResolved},
+		{"versions of pipelines", r.checkVersions},
 		{"submissions", r.checkSubmissions},
 		{"drafts", r.checkDrafts},
 		{"claims", r.checkClaims},
@@ -223,6 +225,7 @@ func (r *Run) checkSubmissions(ctx context.Context) error {
 		there[s.Claim] = s
 	}
 	sent, acked, refused := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	tried := map[int64]bool{} // what may have been done, by intent
 	for _, op := range r.History.Ops() {
 		if op.Kind != opSubmit && op.Kind != opReview {
 			continue
@@ -246,8 +249,11 @@ func (r *Run) checkSubmissions(ctx context.Context) error {
 				r.Violate("I1: %s handed in %s under claim %s, there is %+v", op.Who, op.Content, op.Claim, s)
 			}
 		case Refused:
-			refused[op.Claim] = true
+			if !tried[op.Intent] || !op.forTheRole() {
+				refused[op.Claim] = true
+			}
 		case Unknown:
+			tried[op.Intent] = true
 		}
 	}
 	for claim := range refused {

@@ -45,7 +45,11 @@ func (r *Run) checkClaims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, looked := checkHistories(histories(ops, slices.Concat(ghosts, ended), time.Duration(r.Load.LeaseSeconds)*time.Second))
+	left, err := r.checkVisits(ctx, list, ops)
+	if err != nil {
+		return err
+	}
+	found, looked := checkHistories(histories(ops, slices.Concat(ghosts, ended, left), time.Duration(r.Load.LeaseSeconds)*time.Second))
 	for _, f := range found {
 		r.Violate("I2: %s", f)
 	}

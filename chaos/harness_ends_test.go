@@ -27,6 +27,10 @@ type endedTask struct {
 	handedIn []handedIn
 	// more is where the node is that only some answers lead to.
 	more task.NodeStatus
+	// turn is that of the version of its pipeline that it was created with.
+	turn int
+	// resolved is how an admin last ended an escalation of its review.
+	resolved resolution
 	// older says that an older version may have led it, which finished that node also
 	// where the answer was sent back and led elsewhere then.
 	older bool
@@ -40,8 +44,14 @@ type handedIn struct {
 	answer    string // of solve
 }
 
-// moreDue finds answers that lead to more.
-var moreDue = regexp.MustCompile("^" + leadsToMore + "$")
+// resolution is what an admin decided of a node, and when: seq is 0 where nobody had to.
+type resolution struct {
+	outcome string
+	seq     int64
+}
+
+// moreDue finds answers that lead to more, by the turn of the pipeline, odd or even.
+var moreDue = [2]*regexp.Regexp{regexp.MustCompile("^" + leadsToMore(0) + "$"), regexp.MustCompile("^" + leadsToMore(1) + "$")}
 
 // wrong says why the task cannot have come to its end, "" when it can. It knows the
 // pipeline of the load (Organization.definition) and asks nothing that the product
@@ -55,7 +65,7 @@ func (e endedTask) wrong() string {
 	case task.Escalated:
 		rejections, last := 0, ""
 		for _, h := range e.handedIn {
-			if h.node != nodeCheck {
+			if h.node != nodeCheck || h.seq < e.resolved.seq {
 				continue
 			}
 			if last = h.verdict; last == "reject" {
@@ -71,7 +81,7 @@ func (e endedTask) wrong() string {
 			last[h.node] = h
 		}
 		due := []string{nodeSolve, nodeTag, nodeCheck}
-		led := moreDue.MatchString(last[nodeSolve].answer)
+		led := moreDue[e.turn%2].MatchString(last[nodeSolve].answer)
 		if led {
 			due = append(due, nodeMore)
 		}
@@ -83,8 +93,14 @@ func (e endedTask) wrong() string {
 				return fmt.Sprintf("is finished, node %s was claimed in round %d, and handed in last in round %d", node, e.claimed[node], h.iteration)
 			}
 		}
-		if h := last[nodeCheck]; h.verdict != "approve" || h.seq < last[nodeSolve].seq {
-			return fmt.Sprintf("is finished, its last verdict is %q as event %d, and what it is about is event %d", h.verdict, h.seq, last[nodeSolve].seq)
+		h := last[nodeCheck]
+		passed, at := h.verdict == "approve", h.seq
+		if e.resolved.seq > h.seq {
+			passed, at = e.resolved.outcome != resolveRequeue, e.resolved.seq
+		}
+		if !passed || at < last[nodeSolve].seq {
+			return fmt.Sprintf("is finished, its last verdict is %q as event %d, an admin's word is %q as event %d, and what they are about is event %d",
+				h.verdict, h.seq, e.resolved.outcome, e.resolved.seq, last[nodeSolve].seq)
 		}
 	case task.Pending, task.InProgress, task.Paused: // finish is about these
 	}
@@ -128,12 +144,13 @@ func (r *Run) endedTasks(ctx context.Context) (map[int64]*endedTask, error) {
 	tasks := map[int64]*endedTask{}
 	var id, seq int64
 	var text, verdict, more string
-	var iteration int
+	var iteration, turn int
 	pool := r.Store().Pool()
-	rows, _ := pool.Query(ctx, `SELECT t.id, t.status, n.status FROM tasks t JOIN task_nodes n ON n.task_id = t.id AND n.key = $2
+	rows, _ := pool.Query(ctx, `SELECT t.id, t.status, n.status, split_part(v.definition->>'description', ' ', 2)::int
+		FROM tasks t JOIN task_nodes n ON n.task_id = t.id AND n.key = $2 JOIN pipeline_versions v ON v.id = t.version_id
 		WHERE t.pipeline_id = ANY($1)`, pipelines, nodeMore)
-	if _, err := pgx.ForEachRow(rows, []any{&id, &text, &more}, func() error {
-		tasks[id] = &endedTask{id: id, status: task.Status(text), claimed: map[string]int{}, more: task.NodeStatus(more), older: r.older}
+	if _, err := pgx.ForEachRow(rows, []any{&id, &text, &more, &turn}, func() error {
+		tasks[id] = &endedTask{id: id, status: task.Status(text), claimed: map[string]int{}, more: task.NodeStatus(more), turn: turn, older: r.older}
 		return nil
 	}); err != nil {
 		return nil, err
@@ -143,6 +160,16 @@ func (r *Run) endedTasks(ctx context.Context) (map[int64]*endedTask, error) {
 	if _, err := pgx.ForEachRow(rows, []any{&id, &text, &iteration}, func() error {
 		if t := tasks[id]; t != nil {
 			t.claimed[text] = iteration
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	rows, _ = pool.Query(ctx, `SELECT DISTINCT ON (e.task_id) e.task_id, e.outcome, e.seq FROM task_events e JOIN tasks t ON t.id = e.task_id
+		WHERE t.pipeline_id = ANY($1) AND e.kind = 'resolve' AND e.node_key = $2 ORDER BY e.task_id, e.seq DESC`, pipelines, nodeCheck)
+	if _, err := pgx.ForEachRow(rows, []any{&id, &text, &seq}, func() error {
+		if t := tasks[id]; t != nil {
+			t.resolved = resolution{text, seq}
 		}
 		return nil
 	}); err != nil {
@@ -180,29 +207,39 @@ func TestAnEndHasItsCause(t *testing.T) {
 		handedIn []handedIn
 		more     task.NodeStatus
 		right    bool
+		turn     int
+		resolved resolution
 	}{
-		"done and approved":               {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, true},
-		"one node is missing":             {task.Finished, once, []handedIn{solve, check(1, "approve", 7)}, task.NodeNA, false},
-		"without a verdict":               {task.Finished, once, []handedIn{solve, tag}, task.NodeNA, false},
-		"rejected":                        {task.Finished, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false},
-		"rejected, and done again":        {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true},
-		"taken back, and not done again":  {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false},
-		"approved before it was done":     {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7), again}, task.NodeNA, false},
-		"by the reviewer":                 {task.Escalated, once, []handedIn{solve, check(1, "escalate", 7)}, task.NodeNA, true},
-		"by nobody":                       {task.Escalated, once, []handedIn{solve, tag}, task.NodeNA, false},
-		"after one rejection":             {task.Escalated, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false},
-		"rejected once more than allowed": {task.Escalated, once, rejected, task.NodeNA, true},
-		"as often as allowed":             {task.Escalated, once, rejected[:len(rejected)-1], task.NodeNA, false},
-		"failed":                          {task.Failed, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false},
-		"quarantined":                     {task.Quarantined, once, nil, task.NodeNA, false},
-		"under way":                       {task.InProgress, once, []handedIn{solve}, task.NodeNA, true},
-		"with more":                       {task.Finished, all, []handedIn{leads, tag, more, check(1, "approve", 7)}, task.NodeFinished, true},
-		"more is missing":                 {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeNA, false},
-		"more was not handed in":          {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeFinished, false},
-		"more counts, and was left":       {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeFinished, false},
-		"more was left":                   {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true},
+		"done and approved":               {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, true, 0, resolution{}},
+		"one node is missing":             {task.Finished, once, []handedIn{solve, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}},
+		"without a verdict":               {task.Finished, once, []handedIn{solve, tag}, task.NodeNA, false, 0, resolution{}},
+		"rejected":                        {task.Finished, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false, 0, resolution{}},
+		"rejected, and done again":        {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true, 0, resolution{}},
+		"taken back, and not done again":  {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}},
+		"approved before it was done":     {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7), again}, task.NodeNA, false, 0, resolution{}},
+		"by the reviewer":                 {task.Escalated, once, []handedIn{solve, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{}},
+		"by nobody":                       {task.Escalated, once, []handedIn{solve, tag}, task.NodeNA, false, 0, resolution{}},
+		"after one rejection":             {task.Escalated, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false, 0, resolution{}},
+		"rejected once more than allowed": {task.Escalated, once, rejected, task.NodeNA, true, 0, resolution{}},
+		"as often as allowed":             {task.Escalated, once, rejected[:len(rejected)-1], task.NodeNA, false, 0, resolution{}},
+		"failed":                          {task.Failed, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}},
+		"quarantined":                     {task.Quarantined, once, nil, task.NodeNA, false, 0, resolution{}},
+		"under way":                       {task.InProgress, once, []handedIn{solve}, task.NodeNA, true, 0, resolution{}},
+		"with more":                       {task.Finished, all, []handedIn{leads, tag, more, check(1, "approve", 7)}, task.NodeFinished, true, 0, resolution{}},
+		"more is missing":                 {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}},
+		"more was not handed in":          {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeFinished, false, 0, resolution{}},
+		"more counts, and was left":       {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeFinished, false, 0, resolution{}},
+		"more was left":                   {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true, 0, resolution{}},
+		"with more, in another turn":      {task.Finished, all, []handedIn{leads, tag, more, check(1, "approve", 7)}, task.NodeFinished, false, 1, resolution{}},
+		"led by another turn":             {task.Finished, all, []handedIn{solve, tag, more, check(1, "approve", 7)}, task.NodeFinished, true, 3, resolution{}},
+		"escalated, and accepted":         {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{"accept", 8}},
+		"escalated, and passed over":      {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{"skip", 8}},
+		"escalated, and open again":       {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, false, 0, resolution{resolveRequeue, 8}},
+		"approved after it was opened":    {task.Finished, map[string]int{nodeSolve: 1, nodeTag: 1, nodeCheck: 2}, []handedIn{solve, tag, check(1, "escalate", 7), check(2, "approve", 9)}, task.NodeNA, true, 0, resolution{resolveRequeue, 8}},
+		"accepted before it was done":     {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 6), check(2, "escalate", 7), again}, task.NodeNA, false, 0, resolution{"accept", 8}},
+		"escalated before its end":        {task.Escalated, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, false, 0, resolution{resolveRequeue, 8}},
 	} {
-		wrong := endedTask{1, c.status, c.claimed, c.handedIn, c.more, false}.wrong()
+		wrong := endedTask{1, c.status, c.claimed, c.handedIn, c.more, c.turn, c.resolved, false}.wrong()
 		require.Equal(t, c.right, wrong == "", "%s: %s", name, wrong)
 	}
 }

@@ -66,6 +66,12 @@ type Op struct {
 	Tasks []int64 `json:"tasks,omitempty"`
 	// Revision is that of a draft that was saved.
 	Revision int64 `json:"revision,omitempty"`
+	// Turn is that of a pipeline whose draft is saved or published, Version the number
+	// that it was published as.
+	Turn    int `json:"turn,omitempty"`
+	Version int `json:"version,omitempty"`
+	// Person is who is given a role, or loses it.
+	Person string `json:"person,omitempty"`
 	// File is one that a person uploads, SHA256 of what they put, or of what they were
 	// told is there.
 	File   string `json:"file,omitempty"`
@@ -152,12 +158,18 @@ func (h *History) Count(o Outcome) int64 {
 // from claims on an empty queue.
 func (op Op) changed() bool {
 	switch op.Kind {
-	case opLogin, opPoll, opMine, opRead, opReset, opPut:
+	case opLogin, opPoll, opMine, opRead, opReset, opPut, opLook:
 		return false
 	case opClaim:
 		return op.Claim != ""
 	}
 	return true
+}
+
+// forTheRole tells a call that was refused for the lack of a role, which says nothing of
+// what the call is about: a try before it may have been in time.
+func (op Op) forTheRole() bool {
+	return op.Outcome == Refused && slices.Contains(notAMember, op.Status)
 }
 
 // AckedWithin returns how many calls that changed something were acknowledged

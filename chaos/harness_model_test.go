@@ -137,6 +137,9 @@ func histories(ops, ghosts []Op, lease time.Duration) map[round][]porcupine.Oper
 		case opReview:
 			c.kind = opSubmit
 		case opSubmit, opRelease:
+			if op.forTheRole() {
+				continue
+			}
 		default:
 			continue
 		}

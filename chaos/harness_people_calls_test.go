@@ -46,12 +46,12 @@ func noteClaim(into *claim) func(op *Op) {
 }
 
 // claimNext takes the next work: nil when there is none, errUnknown when it may
-// have been given some.
-func (c *client) claimNext(ctx context.Context, role string) (*claim, error) {
+// have been given some. Only visitors may be refused it.
+func (c *client) claimNext(ctx context.Context, role string, refusals ...int) (*claim, error) {
 	var got claim
 	_, err := c.attempts(ctx, request{
 		Op: Op{Kind: opClaim}, method: http.MethodPost, path: c.pipeline("/claim"),
-		in: map[string]string{"role": role}, out: &got, note: noteClaim(&got),
+		in: map[string]string{"role": role}, out: &got, note: noteClaim(&got), refusals: refusals,
 	}, true)
 	if err != nil || got.ID == "" {
 		return nil, err
@@ -124,9 +124,9 @@ func (c *client) readDraft(ctx context.Context, k *claim) (*written, error) {
 	return got.Draft, err
 }
 
-func (c *client) submit(ctx context.Context, k *claim, values object) error {
+func (c *client) submit(ctx context.Context, k *claim, values object, refusals ...int) error {
 	_, err := c.do(ctx, request{
-		Op: k.of(opSubmit), method: http.MethodPost, path: claimPath(k.ID, "/submit"), refusals: lost,
+		Op: k.of(opSubmit), method: http.MethodPost, path: claimPath(k.ID, "/submit"), refusals: append(refusals, lost...),
 		in: object{"values": values},
 	})
 	return err

@@ -270,7 +270,13 @@ func (r *Run) Work() {
 	if u := r.uploader; u != nil { // a random run: everybody is there
 		r.load.Go(func() error { return u.live(r.ctx, r.home) })
 		for i, o := range r.World.Orgs {
-			a := &admin{client: r.client(o, "admin@"+o.Mark+".test", "", uint64(90+i)), others: []*Organization{r.World.Orgs[1-i], r.World.Probe}}
+			a := &admin{
+				client: r.client(o, "admin@"+o.Mark+".test", "", uint64(90+i)), others: []*Organization{r.World.Orgs[1-i], r.World.Probe},
+				refill: r.refill,
+			}
+			for k, email := range o.Visitors {
+				a.visitors = append(a.visitors, &person{client: r.client(o, email, "", uint64(200+10*i+k)), role: roleContributor})
+			}
 			r.load.Go(func() error { return a.live(r.ctx, r.home) })
 		}
 	}

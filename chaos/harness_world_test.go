@@ -30,8 +30,11 @@ const (
 var fieldOf = map[string]string{nodeSolve: "answer", nodeTag: "label", nodeMore: "rest"}
 
 // leadsToMore is the pattern of answers that lead to more: every other one that a
-// person gives, and none of the probes'.
-const leadsToMore = `.* [0-9]*[02468] of .*`
+// person gives, and none of the probes'. With each turn of a pipeline it is the others,
+// so that a task that went by another version than its own comes to another end.
+func leadsToMore(turn int) string {
+	return `.* [0-9]*[` + [2]string{"02468", "13579"}[turn%2] + `] of .*`
+}
 
 // Organization is one tenant. Its mark stands in everything that belongs to
 // it: names, addresses, questions, answers. A body that reaches a client of
@@ -41,6 +44,8 @@ type Organization struct {
 	ID, Pipeline            int64
 	Key                     string
 	Contributors, Reviewers []string
+	// Visitors have no role in its project, unless an admin gives them one.
+	Visitors []string
 
 	mu    sync.Mutex
 	tasks map[int64]bool
@@ -107,10 +112,16 @@ type World struct {
 func (w *World) all() []*Organization { return append(slices.Clone(w.Orgs), w.Probe) }
 
 func newWorld(l Load) *World {
-	return &World{
+	w := &World{
 		Orgs:  []*Organization{newOrganization("qalpha", l.Contributors, l.Reviewers), newOrganization("qbeta", l.Contributors, l.Reviewers)},
 		Probe: newOrganization("qprobe", 2, 1),
 	}
+	for _, o := range w.Orgs {
+		for i := range 3 {
+			o.Visitors = append(o.Visitors, fmt.Sprintf("v%d@%s.test", i, o.Mark))
+		}
+	}
+	return w
 }
 
 func newOrganization(mark string, contributors, reviewers int) *Organization {
@@ -132,6 +143,9 @@ func (w *World) document(t testing.TB) []byte {
 	var orgs []object
 	for _, o := range w.all() {
 		users := []object{{"email": "admin@" + o.Mark + ".test", "name": "Admin " + o.Mark, "password": password, "role": "org_admin"}}
+		for _, email := range o.Visitors {
+			users = append(users, object{"email": email, "name": email, "password": password, "role": "member"})
+		}
 		var members []object
 		for role, emails := range map[string][]string{"contributor": o.Contributors, "reviewer": o.Reviewers} {
 			for _, email := range emails {
@@ -141,7 +155,7 @@ func (w *World) document(t testing.TB) []byte {
 		}
 		orgs = append(orgs, object{
 			"slug": o.Mark, "name": o.Mark, "users": users,
-			"projects": []object{{"name": o.Mark, "members": members, "pipelines": []object{{"status": "ACTIVE", "definition": o.definition()}}}},
+			"projects": []object{{"name": o.Mark, "members": members, "pipelines": []object{{"status": "ACTIVE", "definition": o.definition(0)}}}},
 			"api_keys": []object{{"name": o.Mark, "created_by": "admin@" + o.Mark + ".test", "expires": "never"}},
 		})
 	}
@@ -150,9 +164,11 @@ func (w *World) document(t testing.TB) []byte {
 	return doc
 }
 
-func (o *Organization) definition() object {
+// definition is the pipeline of the load in one of its turns, which only tell apart
+// which answers lead to more.
+func (o *Organization) definition(turn int) object {
 	return object{
-		"name": o.Mark, "description": o.Mark,
+		"name": o.Mark, "description": o.turned(turn),
 		"nodes": []object{
 			{"key": "start", "kind": "start"},
 			{"key": nodeSolve, "kind": "subtask", "title": "Solve " + o.Mark, "lease": "1m", "fields": []object{
@@ -176,13 +192,16 @@ func (o *Organization) definition() object {
 			{"from": "start", "to": nodeSolve},
 			{"from": nodeSolve, "to": nodeCheck},
 			{"from": nodeCheck, "to": "end"},
-			{"from": nodeSolve, "to": nodeMore, "when": object{"field": "answer", "op": "matches", "value": leadsToMore}},
+			{"from": nodeSolve, "to": nodeMore, "when": object{"field": "answer", "op": "matches", "value": leadsToMore(turn)}},
 			{"from": nodeMore, "to": "end"},
 			{"from": "start", "to": nodeTag},
 			{"from": nodeTag, "to": "end"},
 		},
 	}
 }
+
+// turned is what a pipeline says of itself in one of its turns.
+func (o *Organization) turned(turn int) string { return fmt.Sprintf("%s %d", o.Mark, turn) }
 
 // settle takes over the ids that applying the document gave.
 func (w *World) settle(a stacktest.Applied) {

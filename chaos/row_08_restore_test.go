@@ -138,7 +138,7 @@ func TestRow08RestoredDatabaseOlderThanTemporal(t *testing.T) {
 func (r *Run) newChain(ctx context.Context) *prober {
 	r.t.Helper()
 	const name = "qchain"
-	mark, definition := r.World.Probe.Mark, r.World.Probe.definition()
+	mark, definition := r.World.Probe.Mark, r.World.Probe.definition(0)
 	nodes := []string{"start", nodeTag, nodeSolve, nodeCheck, nodeMore, "end"}
 	var edges []object
 	for i, node := range nodes[1:] {
