@@ -23,6 +23,8 @@ const (
 	opPublish  = "publish"
 	opAdmit    = "admit"   // gives somebody a role in the project
 	opDismiss  = "dismiss" // ends it
+	opPause    = "pause"   // the pipeline
+	opResume   = "resume"
 )
 
 // admin does what takes privileges, each of which must leave a row in the audit
@@ -43,8 +45,11 @@ type admin struct {
 	// users the ids that it takes.
 	visitors []*person
 	visits   int
-	project  int64
-	users    map[string]int64
+	// pauses says that the admin has paused the pipeline: a call that was given up may
+	// pause it once more.
+	pauses  bool
+	project int64
+	users   map[string]int64
 }
 
 // live works until home is closed.
@@ -65,6 +70,11 @@ func (a *admin) live(ctx context.Context, home <-chan struct{}) error {
 }
 
 func (a *admin) round(ctx context.Context) error {
+	if a.pauses {
+		if err := a.steer(ctx, opResume); err != nil {
+			return err
+		}
+	}
 	if id, ok := a.org.some(a.rand); ok {
 		var out struct {
 			Done []int64 `json:"done"` // empty when the task is over
@@ -88,6 +98,7 @@ func (a *admin) round(ctx context.Context) error {
 		{load.Resolve, a.resolve},
 		{load.Publish, a.publish},
 		{load.Visit, a.visit},
+		{load.Pause, a.pause},
 		{30, a.key},
 	} {
 		if !a.chance(act.chance) {

@@ -100,7 +100,7 @@ func (p *person) visit(ctx context.Context, dismissed <-chan struct{}) error {
 		over := closed(dismissed)
 		k, err := p.claimNext(ctx, p.role, notAMember...)
 		switch {
-		case errors.Is(err, errRefused):
+		case errors.Is(err, errRefused): // or the pipeline is paused
 			return nil
 		case errors.Is(err, errUnknown):
 			err = wait(ctx, pauseAfterUnknown)

@@ -11,7 +11,10 @@ import (
 )
 
 // audited are the acts of admins, by what the audit log calls them.
-var audited = map[string]string{opPriority: "task.priority", opNewKey: "key.create", opRevoke: "key.revoke", opPublish: "pipeline.publish"}
+var audited = map[string]string{
+	opPriority: "task.priority", opNewKey: "key.create", opRevoke: "key.revoke",
+	opPublish: "pipeline.publish", opPause: "pipeline.pause", opResume: "pipeline.resume",
+}
 
 // act is a kind of act in one organization, by its mark, and on one task: a row that
 // is missing must not hide behind a try on another task that left one. Of keys the

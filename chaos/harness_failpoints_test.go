@@ -39,6 +39,8 @@ var (
 	atComplete = failpoint{"the completion of a file", regexp.MustCompile(`UPDATE task_files SET object_key`)}
 
 	atPublish = failpoint{"a published version", regexp.MustCompile(`INSERT INTO pipeline_versions`)}
+	atPause   = failpoint{"a pause", regexp.MustCompile(`(?s)` + statusStatement + `.*\x00PAUSED`)}
+	atResume  = failpoint{"the end of a pause", regexp.MustCompile(`(?s)` + statusStatement + `.*\x00ACTIVE`)}
 	atAdmit   = failpoint{"a role that is given", regexp.MustCompile(`INSERT INTO project_members AS m`)}
 	atDismiss = failpoint{"a role that is ended", regexp.MustCompile(`DELETE FROM project_members WHERE org_id = \$1 AND project_id`)}
 
@@ -47,6 +49,9 @@ var (
 	atUnhold  = journaled("the end of a hold", pipeline.EventUnhold)
 	atResolve = journaled("what an admin decides", pipeline.EventResolve)
 )
+
+// statusStatement writes the status of a pipeline, which is an argument.
+const statusStatement = `UPDATE pipelines SET status = \$3, updated_at`
 
 // eventStatement writes an event whose kind is an argument, and its reason the last one.
 const eventStatement = `INSERT INTO task_events \(task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends,\s`
@@ -123,6 +128,7 @@ func TestAFailpointIsOneStatement(t *testing.T) {
 	for _, at := range []failpoint{
 		atClaim, atDraft, atSubmission, atExtension, atUndo, atInit, atConfirm, atBegin, atComplete, atPublish, atDismiss, atTaken, atTold, atStep, atFile, atFinalise,
 		{"an event", regexp.MustCompile(eventStatement)},
+		{"a status", regexp.MustCompile(statusStatement)},
 	} {
 		require.Len(t, at.of.FindAllString(source.String(), -1), 1, at.name)
 	}

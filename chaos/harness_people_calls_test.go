@@ -46,12 +46,13 @@ func noteClaim(into *claim) func(op *Op) {
 }
 
 // claimNext takes the next work: nil when there is none, errUnknown when it may
-// have been given some. Only visitors may be refused it.
+// have been given some, errRefused while the pipeline is paused (see checkPauses). For
+// anything else only visitors may be refused it.
 func (c *client) claimNext(ctx context.Context, role string, refusals ...int) (*claim, error) {
 	var got claim
 	_, err := c.attempts(ctx, request{
 		Op: Op{Kind: opClaim}, method: http.MethodPost, path: c.pipeline("/claim"),
-		in: map[string]string{"role": role}, out: &got, note: noteClaim(&got), refusals: refusals,
+		in: map[string]string{"role": role}, out: &got, note: noteClaim(&got), refusals: append(refusals, http.StatusConflict),
 	}, true)
 	if err != nil || got.ID == "" {
 		return nil, err

@@ -68,11 +68,14 @@ func (p *person) think() time.Duration {
 	return time.Duration(1+p.rand.Int64N(p.load.ThinkMS)) * time.Millisecond
 }
 
-// next claims work. After an unknown outcome the person looks what they hold,
+// next claims work, nil when there is none. After an unknown outcome the person looks what they hold,
 // or goes on without looking: then the lease brings the node back.
 func (p *person) next(ctx context.Context) (*claim, error) {
 	k, err := p.claimNext(ctx, p.role)
-	if !errors.Is(err, errUnknown) {
+	switch {
+	case errors.Is(err, errRefused): // the pipeline is paused: nothing is there
+		return nil, nil //nolint:nilnil // as documented
+	case !errors.Is(err, errUnknown):
 		return k, err
 	}
 	if p.chance(30) {
