@@ -41,7 +41,7 @@ func (in *ingestion) compareMethod(ctx context.Context, s shape, deflated bool) 
 		method = "deflated"
 	}
 	if s.long() {
-		rounds = 1
+		rounds = in.longRounds
 	}
 	what := fmt.Sprintf("%s %s", s, method)
 	load := loadAverage()
@@ -125,6 +125,7 @@ func (r *copyRun) sample(ctx context.Context) (float64, error) {
 	if err := r.clear(ctx); err != nil {
 		return 0, err
 	}
+	settle(r.shape.bytes())
 	return r.copyAll(ctx, r.bucket.through)
 }
 
@@ -154,6 +155,7 @@ func (in *ingestion) inside(ctx context.Context, s shape) error {
 	if err := in.clear(ctx); err != nil {
 		return err
 	}
+	settle(s.bytes())
 	took, err := r.copyAll(ctx, in.bucket.inside)
 	if err != nil {
 		in.note("the store does not copy by itself: %v", err)

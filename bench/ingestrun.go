@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	// pollEvery is how often a sample asks whether it is done.
-	pollEvery = 50 * time.Millisecond
+	// pollEvery is how often a sample asks whether it is done; one of a minute or so
+	// less often, for what asks and answers takes from the same processors.
+	pollEvery     = 50 * time.Millisecond
+	pollLongEvery = 250 * time.Millisecond
 	// ingestTimeout ends a sample that stalls.
 	ingestTimeout = 30 * time.Minute
 	// mostRSS and leastFiles are aims of the issue.
@@ -65,6 +67,7 @@ func (r *ingestRun) ingest(ctx context.Context, meanwhile func(ctx context.Conte
 	if err != nil {
 		return 0, err
 	}
+	settle(r.archive.Bytes()) // its own archive was written meanwhile
 	for _, c := range []*process.Process{r.api, r.worker} {
 		if err := c.ResetPeak(); err != nil {
 			return 0, err
@@ -100,7 +103,10 @@ func (r *ingestRun) ingest(ctx context.Context, meanwhile func(ctx context.Conte
 
 // process confirms an upload and waits until it has ended.
 func (r *ingestRun) process(ctx context.Context, id string, meanwhile func(ctx context.Context, id string) error) (float64, error) {
-	beside := make(chan error, 1)
+	beside, every := make(chan error, 1), pollEvery
+	if (shape{r.archive.Files, r.archive.Size}).long() {
+		every = pollLongEvery
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	began := time.Now()
@@ -122,7 +128,7 @@ func (r *ingestRun) process(ctx context.Context, id string, meanwhile func(ctx c
 			}
 			return took, errors.Join(err, u.whole(r.archive.Files))
 		}
-		if err := wait(ctx, pollEvery); err != nil {
+		if err := wait(ctx, every); err != nil {
 			return 0, fmt.Errorf("the upload is still %s with %d of %d rows: %w", u.Status, u.Progress.RowsDone, u.Progress.RowsTotal, err)
 		}
 	}

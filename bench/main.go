@@ -101,6 +101,7 @@ func (b *bench) keep() error {
 type options struct {
 	only       []string
 	rounds     int
+	longRounds int
 	tasks      int
 	results    string
 	cpuProfile string
@@ -122,6 +123,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.SetOutput(stderr)
 	only := fs.String("only", "", "parts to run, with commas between them: "+strings.Join(names, ", "))
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds of floor, ours, ours, floor")
+	fs.IntVar(&o.longRounds, "long-rounds", 1, "ingest: rounds with archives of more than 2 GB, of which a sample takes a minute or so")
 	fs.IntVar(&o.tasks, "tasks", 1_000_000, "tasks in the large pipeline")
 	fs.StringVar(&o.results, "results", "bench/results/"+time.Now().UTC().Format("20060102-150405")+".json",
 		"where the results go as JSON; empty for nowhere")
@@ -152,8 +154,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	if o.sample <= 0 || o.etagPolls < 2 || o.bodies < 1 {
 		return o, errors.New("-sample and -bodies must be positive, -etag-polls at least 2")
 	}
-	if o.rounds < 1 || o.tasks < batchSize {
-		return o, fmt.Errorf("-rounds must be at least 1 and -tasks at least %d", batchSize)
+	if o.rounds < 1 || o.longRounds < 1 || o.tasks < batchSize {
+		return o, fmt.Errorf("-rounds and -long-rounds must be at least 1 and -tasks at least %d", batchSize)
 	}
 	for _, name := range splitList(*only) {
 		if !slices.Contains(names, name) {

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sys/unix"
 
 	"github.com/taskloom/taskloom/internal/measure/zipgen"
 )
@@ -31,6 +33,7 @@ type script struct {
 	env     []string
 	dir     string // its TMPDIR
 	archive string
+	bytes   int64 // of its files
 	used    []usage
 }
 
@@ -66,12 +69,37 @@ func (b *bench) newScript(ctx context.Context, in *ingestion, databaseURL string
 
 // prepare lays an archive on the local disk: how it came there is not counted.
 func (s *script) prepare(a zipgen.Archive) error {
-	s.used = nil
+	s.used, s.bytes = nil, a.Bytes()
 	f, err := os.Create(s.archive)
 	if err != nil {
 		return fmt.Errorf("prepare the script: %w", err)
 	}
-	return errors.Join(a.Write(f), f.Close())
+	return errors.Join(a.Write(f), f.Sync(), f.Close(), s.leave())
+}
+
+// leave gives the memory back in which Linux keeps what the script had unpacked and its
+// archive: with both there is less for the others than the script finds in its turn.
+func (s *script) leave() error {
+	if err := os.RemoveAll(s.dir); err != nil {
+		return err
+	}
+	f, err := os.Open(s.archive)
+	if err != nil {
+		return fmt.Errorf("forget the archive: %w", err)
+	}
+	defer f.Close()
+	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+}
+
+// remember has the archive in memory again, as those of the others are.
+func (s *script) remember() error {
+	f, err := os.Open(s.archive)
+	if err != nil {
+		return fmt.Errorf("read the archive: %w", err)
+	}
+	defer f.Close()
+	_, err = io.Copy(io.Discard, f)
+	return err
 }
 
 func (s *script) tidy() {
@@ -90,7 +118,14 @@ func (s *script) begin(ctx context.Context) error {
 	if err := s.exec(ctx, `TRUNCATE script_rows`); err != nil {
 		return err
 	}
-	return s.clear(ctx)
+	if err := s.clear(ctx); err != nil {
+		return err
+	}
+	if err := s.remember(); err != nil {
+		return err
+	}
+	settle(s.bytes)
+	return nil
 }
 
 func (s *script) command() (*exec.Cmd, *bytes.Buffer) {
@@ -137,7 +172,8 @@ func (s *script) sample(ctx context.Context) (float64, error) {
 	if err := s.begin(ctx); err != nil {
 		return 0, err
 	}
-	return s.run(ctx)
+	took, err := s.run(ctx)
+	return took, errors.Join(err, s.leave())
 }
 
 // killed kills the script when half of its time is over and starts it again,

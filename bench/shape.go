@@ -72,7 +72,7 @@ func (s shape) archive(deflated bool) zipgen.Archive {
 	return zipgen.Archive{Files: s.files, Size: s.size, Deflated: deflated, Seed: 1}
 }
 
-// long reports whether one sample takes a minute or so: one round must do.
+// long reports whether one sample takes a minute or so.
 func (s shape) long() bool { return s.bytes() > 2e9 }
 
 // small reports whether files rather than bytes are what takes the time.

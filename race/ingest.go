@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
+	"strconv"
 	"strings"
 )
 
 // ingestRace is race 6: the bench makes the archives, the bare copy and the
 // script, and kills the worker and the script in the middle.
 func ingestRace(ctx context.Context, r *room) error {
-	raw, report, err := r.bench(ctx, "ingest", "-shapes", r.shapes)
+	raw, report, err := r.bench(ctx, "ingest", "-shapes", r.shapes, "-long-rounds", strconv.Itoa(r.rounds))
 	if raw != nil {
 		r.results.Ingest = raw
 		r.results.add(ingestResults(&report, taskloomVersion(r.options), r.rounds, r.shapes))

@@ -68,12 +68,39 @@ func parseMemory(status string) (m Memory, err error) {
 		default:
 			continue
 		}
-		kb, ok := strings.CutSuffix(strings.TrimSpace(value), " kB")
-		n, err := strconv.ParseInt(kb, 10, 64)
-		if !ok || err != nil {
-			return Memory{}, fmt.Errorf("%s is %q, not a number of kB", name, value)
+		if *into, err = parseKB(name, value); err != nil {
+			return Memory{}, err
 		}
-		*into = n << 10
 	}
 	return m, nil
+}
+
+// FreeMemory is the main memory that nobody uses, not for files either, in bytes.
+func FreeMemory() (int64, error) {
+	raw, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, fmt.Errorf("read free memory: %w", err)
+	}
+	return parseFreeMemory(string(raw))
+}
+
+// parseFreeMemory reads the line `MemFree:   4096 kB`.
+func parseFreeMemory(meminfo string) (int64, error) {
+	const free = "MemFree"
+	for line := range strings.Lines(meminfo) {
+		if name, value, _ := strings.Cut(line, ":"); name == free {
+			return parseKB(name, value)
+		}
+	}
+	return 0, fmt.Errorf("/proc/meminfo has no line %s", free)
+}
+
+// parseKB reads `  4096 kB` as bytes.
+func parseKB(name, value string) (int64, error) {
+	kb, ok := strings.CutSuffix(strings.TrimSpace(value), " kB")
+	n, err := strconv.ParseInt(kb, 10, 64)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("%s is %q, not a number of kB", name, value)
+	}
+	return n << 10, nil
 }

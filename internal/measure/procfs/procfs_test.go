@@ -31,6 +31,17 @@ func TestParseMemory(t *testing.T) {
 	}
 }
 
+func TestParseFreeMemory(t *testing.T) {
+	t.Parallel()
+	free, err := parseFreeMemory("MemTotal:  12 kB\nMemFree:   8 kB\nMemAvailable: 9 kB\n")
+	require.NoError(t, err)
+	require.Equal(t, int64(8<<10), free)
+	_, err = parseFreeMemory("MemTotal:  12 kB\n")
+	require.ErrorContains(t, err, "MemFree")
+	_, err = parseFreeMemory("MemFree:  many kB\n")
+	require.ErrorContains(t, err, "many kB")
+}
+
 func TestParseStat(t *testing.T) {
 	t.Parallel()
 	got, err := parseStat("7 (a ) (b) S 3 7 7 0 -1 4194560 1 2 3 4 100 50 7 3 20 0 1 0 5 6 7\n")
