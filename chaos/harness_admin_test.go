@@ -16,6 +16,7 @@ const (
 	opForeign  = "foreign task"
 	opHold     = "hold"
 	opUnhold   = "unhold"
+	opFail     = "fail"     // ends a task for good
 	opPutBack  = "put back" // ends whatever claim is on a node
 	opResolve  = "resolve"  // ends an escalation
 	opLook     = "look up"  // before one of these acts
@@ -94,6 +95,7 @@ func (a *admin) round(ctx context.Context) error {
 		do     func(context.Context) error
 	}{
 		{load.Hold, a.hold},
+		{load.Fail, a.fail},
 		{load.PutBack, a.putBack},
 		{load.Resolve, a.resolve},
 		{load.Publish, a.publish},

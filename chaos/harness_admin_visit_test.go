@@ -124,10 +124,11 @@ type visitorClaim struct {
 	Ended *time.Time
 }
 
-// checkVisits compares what visitors were served with when they had a role. It returns
+// checkVisits compares what visitors were served with when they had a role, given when
+// tasks failed, which ends the claims on them. It returns
 // their claims that were ended by the end of a role, as calls that may end them at any
 // time from then on.
-func (r *Run) checkVisits(ctx context.Context, journal []given, ops []Op) (left []Op, err error) {
+func (r *Run) checkVisits(ctx context.Context, journal []given, failedAt map[int64]time.Time, ops []Op) (left []Op, err error) {
 	var visitors []string
 	for _, o := range r.World.Orgs {
 		visitors = append(visitors, o.Visitors...)
@@ -161,6 +162,8 @@ func (r *Run) checkVisits(ctx context.Context, journal []given, ops []Op) (left 
 		}
 		c := visitorClaim{given: g}
 		if at, ok := ends[g.Claim]; ok {
+			c.Ended = &at
+		} else if at, ok := failedAt[g.Task]; ok {
 			c.Ended = &at
 		}
 		claims = append(claims, c)

@@ -22,7 +22,8 @@ type given struct {
 // checkClaims is I2: every claim of the journal was told to its holder or
 // belongs to a call of theirs whose outcome is unknown, each call at most one (see ghosts);
 // for every node there is an order of the calls that explains what clients saw; and
-// none is of a task while it is held, or of a pipeline while it is paused.
+// none is of a task while it is held, of a pipeline while it is paused,
+// or of a task that has failed.
 func (r *Run) checkClaims(ctx context.Context) error {
 	rows, _ := r.Store().Pool().Query(ctx, `SELECT e.claim_id::text, e.task_id, e.node_key, e.iteration, u.email, e.lease_ends, e.created_at
 		FROM task_events e JOIN users u ON u.id = e.actor WHERE e.kind = 'claim' ORDER BY e.created_at`)
@@ -41,16 +42,20 @@ func (r *Run) checkClaims(ctx context.Context) error {
 		}
 	}
 	r.checkPauses(list, ops, told)
+	failedAt, failed, err := r.checkFails(ctx, list, ops, told)
+	if err != nil {
+		return err
+	}
 	ghosts := r.ghosts(list, ops, r.suspects(seen, ops))
 	ended, err := r.putBacks(ctx, ops)
 	if err != nil {
 		return err
 	}
-	left, err := r.checkVisits(ctx, list, ops)
+	left, err := r.checkVisits(ctx, list, failedAt, ops)
 	if err != nil {
 		return err
 	}
-	found, looked := checkHistories(histories(ops, slices.Concat(ghosts, ended, left), time.Duration(r.Load.LeaseSeconds)*time.Second))
+	found, looked := checkHistories(histories(ops, slices.Concat(ghosts, ended, failed, left), time.Duration(r.Load.LeaseSeconds)*time.Second))
 	for _, f := range found {
 		r.Violate("I2: %s", f)
 	}

@@ -34,6 +34,8 @@ type endedTask struct {
 	// older says that an older version may have led it, which finished that node also
 	// where the answer was sent back and led elsewhere then.
 	older bool
+	// failing is what admins did who failed it.
+	failing failing
 }
 
 type handedIn struct {
@@ -57,9 +59,14 @@ var moreDue = [2]*regexp.Regexp{regexp.MustCompile("^" + leadsToMore(0) + "$"), 
 // pipeline of the load (Organization.definition) and asks nothing that the product
 // works out of it: a step that skips a node leaves a journal, rows and counts that agree.
 func (e endedTask) wrong() string {
+	if e.failing.told > 0 && e.status != task.Failed {
+		return fmt.Sprintf("is %s, and an admin was told that it failed", e.status)
+	}
 	switch e.status {
 	case task.Failed:
-		return "failed, and no client asked for that"
+		if !e.failing.asked {
+			return "failed, and no client asked for that"
+		}
 	case task.Quarantined:
 		return "is quarantined"
 	case task.Escalated:
@@ -114,9 +121,10 @@ func (r *Run) checkEnds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ended := map[task.Status]int{}
+	ended, failed := map[task.Status]int{}, failings(r.History.Ops())
 	for _, e := range tasks {
 		ended[e.status]++
+		e.failing = failed[e.id]
 		if wrong := e.wrong(); wrong != "" {
 			r.Violate("I4: task %d %s", e.id, wrong)
 		}
@@ -209,37 +217,42 @@ func TestAnEndHasItsCause(t *testing.T) {
 		right    bool
 		turn     int
 		resolved resolution
+		failing  failing
 	}{
-		"done and approved":               {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, true, 0, resolution{}},
-		"one node is missing":             {task.Finished, once, []handedIn{solve, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}},
-		"without a verdict":               {task.Finished, once, []handedIn{solve, tag}, task.NodeNA, false, 0, resolution{}},
-		"rejected":                        {task.Finished, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false, 0, resolution{}},
-		"rejected, and done again":        {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true, 0, resolution{}},
-		"taken back, and not done again":  {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}},
-		"approved before it was done":     {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7), again}, task.NodeNA, false, 0, resolution{}},
-		"by the reviewer":                 {task.Escalated, once, []handedIn{solve, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{}},
-		"by nobody":                       {task.Escalated, once, []handedIn{solve, tag}, task.NodeNA, false, 0, resolution{}},
-		"after one rejection":             {task.Escalated, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false, 0, resolution{}},
-		"rejected once more than allowed": {task.Escalated, once, rejected, task.NodeNA, true, 0, resolution{}},
-		"as often as allowed":             {task.Escalated, once, rejected[:len(rejected)-1], task.NodeNA, false, 0, resolution{}},
-		"failed":                          {task.Failed, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}},
-		"quarantined":                     {task.Quarantined, once, nil, task.NodeNA, false, 0, resolution{}},
-		"under way":                       {task.InProgress, once, []handedIn{solve}, task.NodeNA, true, 0, resolution{}},
-		"with more":                       {task.Finished, all, []handedIn{leads, tag, more, check(1, "approve", 7)}, task.NodeFinished, true, 0, resolution{}},
-		"more is missing":                 {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}},
-		"more was not handed in":          {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeFinished, false, 0, resolution{}},
-		"more counts, and was left":       {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeFinished, false, 0, resolution{}},
-		"more was left":                   {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true, 0, resolution{}},
-		"with more, in another turn":      {task.Finished, all, []handedIn{leads, tag, more, check(1, "approve", 7)}, task.NodeFinished, false, 1, resolution{}},
-		"led by another turn":             {task.Finished, all, []handedIn{solve, tag, more, check(1, "approve", 7)}, task.NodeFinished, true, 3, resolution{}},
-		"escalated, and accepted":         {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{"accept", 8}},
-		"escalated, and passed over":      {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{"skip", 8}},
-		"escalated, and open again":       {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, false, 0, resolution{resolveRequeue, 8}},
-		"approved after it was opened":    {task.Finished, map[string]int{nodeSolve: 1, nodeTag: 1, nodeCheck: 2}, []handedIn{solve, tag, check(1, "escalate", 7), check(2, "approve", 9)}, task.NodeNA, true, 0, resolution{resolveRequeue, 8}},
-		"accepted before it was done":     {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 6), check(2, "escalate", 7), again}, task.NodeNA, false, 0, resolution{"accept", 8}},
-		"escalated before its end":        {task.Escalated, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, false, 0, resolution{resolveRequeue, 8}},
+		"done and approved":               {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, true, 0, resolution{}, failing{}},
+		"one node is missing":             {task.Finished, once, []handedIn{solve, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"without a verdict":               {task.Finished, once, []handedIn{solve, tag}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"rejected":                        {task.Finished, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"rejected, and done again":        {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true, 0, resolution{}, failing{}},
+		"taken back, and not done again":  {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"approved before it was done":     {task.Finished, map[string]int{nodeSolve: 2, nodeTag: 1, nodeCheck: 1}, []handedIn{solve, tag, check(1, "approve", 7), again}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"by the reviewer":                 {task.Escalated, once, []handedIn{solve, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{}, failing{}},
+		"by nobody":                       {task.Escalated, once, []handedIn{solve, tag}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"after one rejection":             {task.Escalated, once, []handedIn{solve, tag, check(1, "reject", 7)}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"rejected once more than allowed": {task.Escalated, once, rejected, task.NodeNA, true, 0, resolution{}, failing{}},
+		"as often as allowed":             {task.Escalated, once, rejected[:len(rejected)-1], task.NodeNA, false, 0, resolution{}, failing{}},
+		"failed":                          {task.Failed, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"failed by an admin":              {task.Failed, once, []handedIn{solve}, task.NodeNA, true, 0, resolution{}, failing{true, 5}},
+		"failed by an admin, perhaps":     {task.Failed, once, nil, task.NodeNA, true, 0, resolution{}, failing{true, 0}},
+		"not failed by an admin, perhaps": {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, true, 0, resolution{}, failing{true, 0}},
+		"finished, and was failed":        {task.Finished, once, []handedIn{solve, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}, failing{true, 5}},
+		"quarantined":                     {task.Quarantined, once, nil, task.NodeNA, false, 0, resolution{}, failing{}},
+		"under way":                       {task.InProgress, once, []handedIn{solve}, task.NodeNA, true, 0, resolution{}, failing{}},
+		"with more":                       {task.Finished, all, []handedIn{leads, tag, more, check(1, "approve", 7)}, task.NodeFinished, true, 0, resolution{}, failing{}},
+		"more is missing":                 {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeNA, false, 0, resolution{}, failing{}},
+		"more was not handed in":          {task.Finished, once, []handedIn{leads, tag, check(1, "approve", 7)}, task.NodeFinished, false, 0, resolution{}, failing{}},
+		"more counts, and was left":       {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeFinished, false, 0, resolution{}, failing{}},
+		"more was left":                   {task.Finished, twice, []handedIn{leads, tag, more, check(1, "reject", 7), again, check(2, "approve", 11)}, task.NodeNA, true, 0, resolution{}, failing{}},
+		"with more, in another turn":      {task.Finished, all, []handedIn{leads, tag, more, check(1, "approve", 7)}, task.NodeFinished, false, 1, resolution{}, failing{}},
+		"led by another turn":             {task.Finished, all, []handedIn{solve, tag, more, check(1, "approve", 7)}, task.NodeFinished, true, 3, resolution{}, failing{}},
+		"escalated, and accepted":         {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{"accept", 8}, failing{}},
+		"escalated, and passed over":      {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, true, 0, resolution{"skip", 8}, failing{}},
+		"escalated, and open again":       {task.Finished, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, false, 0, resolution{resolveRequeue, 8}, failing{}},
+		"approved after it was opened":    {task.Finished, map[string]int{nodeSolve: 1, nodeTag: 1, nodeCheck: 2}, []handedIn{solve, tag, check(1, "escalate", 7), check(2, "approve", 9)}, task.NodeNA, true, 0, resolution{resolveRequeue, 8}, failing{}},
+		"accepted before it was done":     {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 6), check(2, "escalate", 7), again}, task.NodeNA, false, 0, resolution{"accept", 8}, failing{}},
+		"escalated before its end":        {task.Escalated, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, false, 0, resolution{resolveRequeue, 8}, failing{}},
 	} {
-		wrong := endedTask{1, c.status, c.claimed, c.handedIn, c.more, c.turn, c.resolved, false}.wrong()
+		wrong := endedTask{1, c.status, c.claimed, c.handedIn, c.more, c.turn, c.resolved, false, c.failing}.wrong()
 		require.Equal(t, c.right, wrong == "", "%s: %s", name, wrong)
 	}
 }

@@ -47,6 +47,7 @@ var (
 	atRelease = journaled("what somebody gives back", pipeline.EventRelease)
 	atHold    = journaled("a hold", pipeline.EventHold)
 	atUnhold  = journaled("the end of a hold", pipeline.EventUnhold)
+	atFail    = journaled("the failing of a task", pipeline.EventFail)
 	atResolve = journaled("what an admin decides", pipeline.EventResolve)
 )
 

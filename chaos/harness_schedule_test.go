@@ -55,10 +55,11 @@ type Load struct {
 	Wrong int `json:"wrong"`
 	// Upload is how many of a hundred answers have a file.
 	Upload int `json:"upload"`
-	// Of the rounds of admins: one keeps a task from everybody for a while, ends a claim,
+	// Of the rounds of admins: one keeps a task from everybody for a while, fails one, ends a claim,
 	// resolves what was escalated, publishes the pipeline anew, gives somebody a role for
 	// a while, pauses the pipeline for a moment.
 	Hold    int `json:"hold"`
+	Fail    int `json:"fail"`
 	PutBack int `json:"put_back"`
 	Resolve int `json:"resolve"`
 	Publish int `json:"publish"`
@@ -78,7 +79,7 @@ func DefaultLoad(people int) Load {
 // everything makes all that people do part of the load, where admins are, too.
 func (l *Load) everything() {
 	l.Skip, l.Undo, l.Upload, l.Wrong = 3, 6, 25, 15
-	l.Hold, l.PutBack, l.Resolve, l.Publish, l.Visit, l.Pause = 50, 50, 50, 25, 25, 25
+	l.Hold, l.Fail, l.PutBack, l.Resolve, l.Publish, l.Visit, l.Pause = 50, 25, 50, 50, 25, 25, 25
 }
 
 // Step is one fault of a schedule.
