@@ -89,10 +89,7 @@ func (r *Run) checkFails(ctx context.Context, journal []given, ops []Op, told ma
 	}
 	for _, g := range journal {
 		if at, failed := failedAt[g.Task]; failed {
-			ended = append(ended, Op{
-				Who: g.Who, Kind: opRelease, Outcome: Unknown, Call: at.UnixNano(),
-				Claim: g.Claim, Task: g.Task, Node: g.Node, Iteration: g.Iteration,
-			})
+			ended = append(ended, g.endedFrom(at))
 		}
 	}
 	r.Logf("admins failed %d tasks", len(failedAt))

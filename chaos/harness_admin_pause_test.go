@@ -66,10 +66,6 @@ type pausings struct {
 // answer may have its effect for so long after it was given up.
 func pausingsOf(ops []Op, late time.Duration) map[string]*pausings {
 	out := map[string]*pausings{}
-	type wish struct {
-		who    string
-		intent int64
-	}
 	asked := map[wish]bool{}
 	since, doubtful := map[string]int64{}, map[string]int64{} // until when
 	for _, op := range ops {

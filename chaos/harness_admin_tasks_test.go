@@ -106,10 +106,7 @@ func (r *Run) putBacks(ctx context.Context, ops []Op) ([]Op, error) {
 	out := make([]Op, len(list))
 	for i, g := range list {
 		ended[asked{g.Task, g.Node}]++
-		out[i] = Op{
-			Who: g.Who, Kind: opRelease, Outcome: Unknown, Call: g.At.UnixNano(),
-			Claim: g.Claim, Task: g.Task, Node: g.Node, Iteration: g.Iteration,
-		}
+		out[i] = g.endedFrom(g.At)
 	}
 	for k, n := range ended {
 		if n > tried[k] {
@@ -129,14 +126,16 @@ func (r *Run) putBacks(ctx context.Context, ops []Op) ([]Op, error) {
 // nanoseconds.
 type period struct{ from, to int64 }
 
+// wish is what somebody wants done, with all the tries that it takes.
+type wish struct {
+	who    string
+	intent int64
+}
+
 // holds are the periods in which tasks were held for certain: from when the hold was
 // acknowledged until somebody first asked for its end. What was never ended is no
 // period; neither is what comes after an end of unknown outcome, which may come late.
 func holds(ops []Op) map[int64][]period {
-	type wish struct {
-		who    string
-		intent int64
-	}
 	since := map[int64]int64{} // by task
 	asked, doubtful := map[wish]bool{}, map[int64]bool{}
 	out := map[int64][]period{}

@@ -145,10 +145,7 @@ func (r *Run) checkVisits(ctx context.Context, journal []given, failedAt map[int
 			ends[g.Claim] = g.At
 		}
 		if own { // they give nothing back themselves
-			left = append(left, Op{
-				Who: g.Who, Kind: opRelease, Outcome: Unknown, Call: g.At.UnixNano(),
-				Claim: g.Claim, Task: g.Task, Node: g.Node, Iteration: g.Iteration,
-			})
+			left = append(left, g.endedFrom(g.At))
 		}
 		return nil
 	})

@@ -77,6 +77,14 @@ func heardOf(ops []Op) map[string]int64 {
 	return told
 }
 
+// endedFrom is a call that may end the claim at any time from then on.
+func (g given) endedFrom(at time.Time) Op {
+	return Op{
+		Who: g.Who, Kind: opRelease, Outcome: Unknown, Call: at.UnixNano(),
+		Claim: g.Claim, Task: g.Task, Node: g.Node, Iteration: g.Iteration,
+	}
+}
+
 // within reports whether a claim was certainly given during a hold. The journal has when
 // its transaction began, which chose the node later: on a busy machine, after the hold.
 // By when it had is known where its holder was told.
