@@ -34,7 +34,8 @@ var ends = map[string]store.UploadEnd{
 }
 
 // FinishUpload ends an upload and deletes its archive. An upload that has ended
-// stays as it is.
+// stays as it is, and so does one of which the counts cannot decide yet: the run
+// ends without it, and the upload is rung into another (store.RingStuckUploads).
 func (a *Uploads) FinishUpload(ctx context.Context, in FinishUploadInput) (FinishUploadResult, error) {
 	id, err := parseUpload(in.UploadID)
 	if err != nil {
@@ -44,7 +45,9 @@ func (a *Uploads) FinishUpload(ctx context.Context, in FinishUploadInput) (Finis
 	if err != nil {
 		return FinishUploadResult{}, outwardOf(ctx, err)
 	}
-	a.dropArchive(ctx, u)
+	if u.Ended() {
+		a.dropArchive(ctx, u)
+	}
 	return FinishUploadResult{Status: u.Status, Reason: u.Reason, Created: u.SuccessCount, Failed: u.ErrorCount}, nil
 }
 

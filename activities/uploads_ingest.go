@@ -50,6 +50,10 @@ func (a *Uploads) ingestRows(ctx context.Context, in UploadRef) (UploadProgress,
 	if u.CancelRequested {
 		return UploadProgress{}, errCalledOff()
 	}
+	if !u.Inspected {
+		// The run has had its look, and Postgres was put back to before it.
+		return a.inspect(ctx, in)
+	}
 	going, stop := untilStopped(ctx)
 	defer stop()
 	working, end := a.untilCancelled(going, id)
@@ -71,7 +75,7 @@ func (a *Uploads) ingestRows(ctx context.Context, in UploadRef) (UploadProgress,
 	}
 	u, err = a.Store.LoadUpload(ctx, id)
 	out := progress(u)
-	out.Done = done
+	out.Done = done && u.Inspected // else Postgres was put back meanwhile, and there was nothing to do yet
 	return out, err
 }
 

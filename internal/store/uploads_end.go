@@ -25,20 +25,35 @@ const stuckAfter = 15 * time.Minute
 // completed with at least one task, failed without.
 type UploadEnd struct{ Status, Reason, Message string }
 
-// FinishUpload ends an upload that is processed; one that has ended stays as
-// it is.
+// FinishUpload ends an upload; one that has ended stays as it is. Where the counts
+// shall decide, it must be done: after a failover to a standby that had not heard
+// of the last rows, or of the look at the archive, it is not, and stays as it is.
 func (s *Store) FinishUpload(ctx context.Context, id uuid.UUID, end UploadEnd) (Upload, error) {
 	var out Upload
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
 		u, err := lockUpload(ctx, tx, id)
+		out = u
 		if err != nil || u.Ended() {
-			out = u
 			return err
+		}
+		if end.Status == "" {
+			if done, err := allRowsDone(ctx, tx, u); err != nil || !done {
+				return err
+			}
 		}
 		out, err = endUpload(ctx, tx, u, end)
 		return err
 	})
 	return out, err
+}
+
+// allRowsDone tells whether everything that the archive asks for was done.
+func allRowsDone(ctx context.Context, tx pgx.Tx, u Upload) (done bool, err error) {
+	if u.Status != UploadProcessing || !u.Inspected {
+		return false, nil
+	}
+	err = tx.QueryRow(ctx, `SELECT NOT EXISTS (SELECT FROM upload_rows WHERE upload_id = $1 AND status = 'waiting')`, u.ID).Scan(&done)
+	return done, err
 }
 
 func endUpload(ctx context.Context, tx pgx.Tx, u Upload, end UploadEnd) (Upload, error) {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/seeding"
@@ -105,4 +106,31 @@ func TestRowsOfAnEndedUploadAreEmptiedInPages(t *testing.T) {
 	_, more, err = u.Store.EmptyRows(ctx, id, last, 2)
 	require.NoError(t, err)
 	require.False(t, more)
+}
+
+// As when a standby takes over that had not heard of the last rows, or of the look.
+func TestCountsEndOnlyAnUploadThatIsDone(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	stays := func(id uuid.UUID, status string) {
+		t.Helper()
+		up, err := u.Store.FinishUpload(ctx, id, store.UploadEnd{})
+		require.NoError(t, err)
+		require.Equal(t, status, up.Status)
+		require.Equal(t, u.load(id), up)
+	}
+	stays(u.create(rows(1)...).ID, store.UploadPending)
+	stays(u.confirmed().ID, store.UploadProcessing)
+
+	id := u.confirmed(rows(3)...).ID
+	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, store.UploadPlan{}))
+	for i := range 3 {
+		stays(id, store.UploadProcessing)
+		_, err := u.Store.FinishRows(ctx, store.FinishRows{UploadID: id, VersionID: u.VersionID, Created: []store.UploadTask{u.task(i)}})
+		require.NoError(t, err)
+	}
+	up, err := u.Store.FinishUpload(ctx, id, store.UploadEnd{})
+	require.NoError(t, err)
+	require.Equal(t, store.UploadCompleted, up.Status)
 }
