@@ -32,7 +32,8 @@ type Budget struct {
 type cost int
 
 const (
-	// matching the texts of fields, and deciding conditions over texts: instructions times bytes.
+	// matching the texts of fields, and deciding conditions: instructions times bytes, and what is gone through to compare
+	// values (value.weight).
 	matching cost = iota
 	deciding
 	// growing is bytes that numbers have more when they are stored.
@@ -65,7 +66,7 @@ func (b *Budget) Part() *Budget {
 	return part
 }
 
-// Missed reports whether a condition could not be decided since too little was left to match its text: whatever
+// Missed reports whether a condition could not be decided since too little was left to look at its value: whatever
 // follows from it is a guess.
 func (b *Budget) Missed() bool { return b.missed }
 
@@ -74,8 +75,8 @@ func (b *Budget) Problems() []Problem {
 	if !b.missed {
 		return nil
 	}
-	return []Problem{{Message: "conditions cannot be decided: all texts that their patterns look at are too long together; " +
-		"give fewer or shorter ones, or have the patterns made simpler"}}
+	return []Problem{{Message: "conditions cannot be decided: all values that they look at are too long together; " +
+		"give fewer or shorter ones, or have the patterns and lists in the conditions made simpler"}}
 }
 
 // has reports whether so much is left. Without a budget, nothing is.
@@ -92,4 +93,13 @@ func (b *Budget) take(n int, of cost) bool {
 		b.left[of] -= n
 	}
 	return true
+}
+
+// look takes so much for deciding a condition. When there is less left, the condition is undecided.
+func (b *Budget) look(n int) bool {
+	if b.take(n, deciding) {
+		return true
+	}
+	b.missed = true
+	return false
 }

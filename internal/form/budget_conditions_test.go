@@ -51,6 +51,39 @@ func TestMatchingInConditionsIsBounded(t *testing.T) {
 			require.Equal(t, row.missed, len(b.Problems()) > 0)
 		})
 	}
+	t.Run("values that are compared", func(t *testing.T) {
+		t.Parallel()
+		list, err := json.Marshal(slices.Repeat([]string{"b"}, maxConditionValues))
+		require.NoError(t, err)
+		one := Condition{Field: "t", Op: OpIn, Value: list}
+		for n, missed := range map[int]bool{1: false, 6: true} {
+			b := NewBudget()
+			known := Know(Values{"t": json.RawMessage(`"` + strings.Repeat("a", 100_000) + `"`)}, b)
+			Condition{Any: slices.Repeat([]Condition{one}, n)}.Compile().Holds(known)
+			require.Equal(t, missed, b.Missed(), n)
+		}
+	})
+	t.Run("a long value with each of many", func(t *testing.T) {
+		t.Parallel()
+		b := NewBudget()
+		items, err := json.Marshal(slices.Repeat([]string{"a"}, 10_000))
+		require.NoError(t, err)
+		has := Condition{Field: "t", Op: OpContains, Value: json.RawMessage(`"` + strings.Repeat("b", 100_000) + `"`)}
+		has.Compile().Holds(Know(Values{"t": items}, b))
+		require.True(t, b.Missed())
+	})
+	t.Run("a short part of a long value", func(t *testing.T) {
+		t.Parallel()
+		whole := json.RawMessage(`{"country":"de","rest":"` + strings.Repeat("a", 100_000) + `"}`)
+		list := json.RawMessage(`["at","be","ch","dk","es","fr","gb","it","nl","pl"]`)
+		one := Condition{Field: "t.country", Op: OpIn, Value: list}
+		many := Condition{Any: slices.Repeat([]Condition{one, {Field: "t", Op: OpEmpty}}, MaxConditionLeaves/2)}.Compile()
+		b := BudgetFor(1000, 1000*len(whole))
+		for range 1000 {
+			many.Holds(Know(Values{"t": whole}, b))
+		}
+		require.False(t, b.Missed(), "only what is compared counts")
+	})
 	t.Run("fields of a form", func(t *testing.T) {
 		t.Parallel()
 		most, last, few := manyLeaves(55), manyLeaves(1), leaf("c*")

@@ -91,9 +91,21 @@ func (k *selectKind) example(lookup) any {
 type multiSelectKind struct {
 	choices
 	rules Rules
+	// alone are the exclusive options, each once.
+	alone []string
 }
 
-func newMultiSelect(f *Field) kind { return &multiSelectKind{newChoices(f), f.Rules} }
+func newMultiSelect(f *Field) kind {
+	k := &multiSelectKind{choices: newChoices(f), rules: f.Rules}
+	once := make(map[string]bool, len(k.index))
+	for _, v := range f.Rules.Exclusive {
+		if k.index[v] && !once[v] {
+			once[v] = true
+			k.alone = append(k.alone, v)
+		}
+	}
+	return k
+}
 
 func (k *multiSelectKind) check(v *value, c *check) {
 	if v.shape != array {
@@ -113,8 +125,11 @@ func (k *multiSelectKind) check(v *value, c *check) {
 		}
 		seen[item.text] = true
 	}
-	for _, alone := range k.rules.Exclusive {
-		if seen[alone] && len(v.items) > 1 {
+	if len(v.items) < 2 {
+		return
+	}
+	for _, alone := range k.alone {
+		if seen[alone] {
 			c.fail("%s cannot be chosen together with others", quote(alone))
 		}
 	}
@@ -132,6 +147,10 @@ func (k *multiSelectKind) define(d *definition) {
 		d.fail("/rules/min_items", "%d choices are needed, but only %d of the %d options can be chosen together, since the others "+
 			"are exclusive; lower min_items, or take options out of exclusive", least, together, len(k.options))
 	}
+	if n := len(k.rules.Exclusive); n > maxOptions {
+		d.fail("/rules/exclusive", "at most %d entries allowed, got %d", maxOptions, n)
+		return
+	}
 	for _, alone := range k.rules.Exclusive {
 		if !k.index[alone] {
 			d.fail("/rules/exclusive", "%s is not an option", quote(alone))
@@ -140,19 +159,7 @@ func (k *multiSelectKind) define(d *definition) {
 }
 
 // together is how many options are not exclusive.
-func (k *multiSelectKind) together() int {
-	alone := make(map[string]bool, len(k.rules.Exclusive))
-	for _, v := range k.rules.Exclusive {
-		alone[v] = true
-	}
-	n := 0
-	for v := range k.index {
-		if !alone[v] {
-			n++
-		}
-	}
-	return n
-}
+func (k *multiSelectKind) together() int { return len(k.index) - len(k.alone) }
 
 func (k *multiSelectKind) hint() any { return k.choices.hint() }
 
@@ -165,7 +172,7 @@ func (k *multiSelectKind) example(lookup) any {
 	least := max(1, limit(k.rules.MinItems, 1))
 	var chosen []string
 	for _, v := range k.values {
-		if len(chosen) < least && (least == 1 || !slices.Contains(k.rules.Exclusive, v)) {
+		if len(chosen) < least && (least == 1 || !slices.Contains(k.alone, v)) {
 			chosen = append(chosen, v)
 		}
 	}

@@ -166,8 +166,9 @@ func (k *conditionCheck) fit(f *Field, op string, want *value, path string) {
 			k.fail(path, "%s needs an array of 1 to %d values, got %s", op, maxConditionValues, want.show())
 			return
 		}
+		like := plainKind(f)
 		for i := range want.items {
-			k.comparable(f, &want.items[i], path+"/"+strconv.Itoa(i))
+			k.possible(f, like, &want.items[i], path+"/"+strconv.Itoa(i))
 		}
 	case OpGt, OpGte, OpLt, OpLte:
 		if !slices.Contains([]Type{Number, Integer, Rating, Date, Datetime, JSON}, f.Type) {
@@ -196,13 +197,23 @@ func orderType(t Type) Type {
 
 // comparable checks that a value could be one of the field's, its rules aside. null stands for "not answered".
 func (k *conditionCheck) comparable(f *Field, want *value, path string) {
-	if want.empty() {
-		return
-	}
+	k.possible(f, plainKind(f), want, path)
+}
+
+// plainKind is what the field's values are without its rules.
+func plainKind(f *Field) kind {
 	plain := *f
 	plain.Rules = Rules{}
 	if f.Type == Rating {
 		plain.Rules.Min, plain.Rules.Max = f.Rules.Min, f.Rules.Max
+	}
+	return newKind(&plain, nil)
+}
+
+// possible is comparable with the field's plainKind.
+func (k *conditionCheck) possible(f *Field, like kind, want *value, path string) {
+	if want.empty() {
+		return
 	}
 	if f.Type == Rating && f.Scale != nil && f.Scale.AllowNA && want.shape == text && want.text == na {
 		return // a row of a likert
@@ -212,7 +223,7 @@ func (k *conditionCheck) comparable(f *Field, want *value, path string) {
 	}
 	unknown := func(string) (value, bool) { return value{}, false }
 	at := check{report: &report{find: unknown}}
-	newKind(&plain, nil).check(want, &at)
+	like.check(want, &at)
 	for _, p := range at.problems {
 		k.fail(path+p.Path, "this can never equal a %s: %s", f.Type, p.Message)
 	}

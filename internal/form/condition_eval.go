@@ -12,7 +12,9 @@ type test struct {
 	key   string // the key after the dot, if any
 	op    string
 	want  value
-	match *pattern
+	// weighs is the weight of want.
+	weighs int
+	match  *pattern
 }
 
 // conditionCompiler prepares one condition.
@@ -56,6 +58,7 @@ func (k *conditionCompiler) compile(c *Condition, depth int) test {
 		if t.want, err = parse(c.Value); err != nil {
 			t.never = true
 		}
+		t.weighs = t.want.weight()
 	}
 	if c.Op == OpMatches {
 		t.match, _ = compilePattern(t.want.text, k.budget)
@@ -84,9 +87,26 @@ func (t *test) eval(lookup func(name string) value, b *Budget) bool {
 	}
 	got := lookup(t.field)
 	if t.key != "" {
+		if !b.look(len(got.members)) {
+			return false
+		}
 		got, _ = got.get(t.key)
 	}
-	return t.leaf(&got, b)
+	return b.look(t.steps(&got)) && t.leaf(&got, b)
+}
+
+// steps is what deciding takes at most, patterns aside: what is compared with each of several values is gone through
+// as often, on both sides.
+func (t *test) steps(got *value) int {
+	switch t.op {
+	case OpEmpty, OpNotEmpty:
+		return 1 + len(got.text)
+	case OpIn, OpNin:
+		return got.weight()*len(t.want.items) + t.weighs
+	case OpContains:
+		return got.weight() + t.weighs*max(1, len(got.items))
+	}
+	return got.weight() + t.weighs
 }
 
 func (t *test) anyOf(lookup func(name string) value, b *Budget) bool {
@@ -128,11 +148,7 @@ func (t *test) matched(s string, b *Budget) bool {
 	if len(s) > t.match.maxBytes {
 		return false
 	}
-	if !b.take(len(s)*t.match.size, deciding) {
-		b.missed = true
-		return false
-	}
-	return t.match.matches(s)
+	return b.look(len(s)*t.match.size) && t.match.matches(s)
 }
 
 // has reports whether an element of the array is equal to v.

@@ -1,8 +1,8 @@
 package form
 
-// jsonKind is json: any JSON value but null, of at most rules.max_bytes (MaxValueBytes unless lower) as it was sent.
-// Form checks the size before it parses. A JSON Schema for the value is not supported. {} and [] are answers here,
-// yet conditions see them as empty.
+// jsonKind is json: any JSON value but null, of at most rules.max_bytes (MaxValueBytes unless lower) without white
+// space between its tokens. Form checks the size before it parses. A JSON Schema for the value is not supported. {}
+// and [] are answers here, yet conditions see them as empty.
 type jsonKind struct{}
 
 func (jsonKind) check(*value, *check) {}

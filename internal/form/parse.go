@@ -11,7 +11,7 @@ import (
 // Limits on every JSON value, whatever its type.
 const (
 	// MaxValueBytes is the largest value, in bytes of the JSON that was sent and of the JSON that jsonb gives back, which
-	// writes exponents out. Rules may lower it for json, as it was sent.
+	// writes exponents out; white space between tokens does not count. Rules may lower it for json, as it was sent.
 	MaxValueBytes = 1 << 20
 	// maxDepth is the deepest nesting of arrays and objects.
 	maxDepth = 64
@@ -244,6 +244,15 @@ func writtenOut(whole, fraction, exponent int) int {
 		n += 1 + after
 	}
 	return n
+}
+
+// Grown is how many bytes more a JSON number has when jsonb gives it back; 0 for what is no number.
+func Grown(literal string) int {
+	p := parser{data: []byte(literal)}
+	if _, err := p.document(); err != nil {
+		return 0
+	}
+	return p.grown
 }
 
 func (p *parser) digits() int {

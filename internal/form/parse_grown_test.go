@@ -1,6 +1,8 @@
 package form
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,4 +80,51 @@ func TestNumbersInACodeTextDoNotCount(t *testing.T) {
 	t.Parallel()
 	f := New([]Field{{Name: "code", Type: Code, Input: Seeded, Languages: []string{"json"}, Rules: Rules{Parse: true}}})
 	require.Empty(t, f.CheckSeed(Values{"code": []byte(`"[1e-999` + strings.Repeat(",1e-999", 2000) + `]"`)}, NewBudget()))
+}
+
+// jsonb puts a space behind each comma and colon, and nobody sent them.
+func TestAValueThatWasLetInIsNotTooLargeWhenItComesBack(t *testing.T) {
+	t.Parallel()
+	most := int64(13)
+	f := New([]Field{{Name: "f", Type: JSON, Input: Seeded, Rules: Rules{MaxBytes: &most}}})
+	for raw, says := range map[string]string{
+		`{"a":1,"b":2}`:     "",
+		`{"a": 1, "b": 2}`:  "",
+		"{\n\t\"a\": [ ] }": "",
+		`{"a": 1, "b": 23}`: "is too large: 14 bytes, at most 13",
+		`["a b c d  e"]`:    "is too large: 14 bytes, at most 13",
+		`["a\\", "b\""]`:    "",
+		`["a\", \" b  "]`:   "is too large: 15 bytes, at most 13",
+	} {
+		problems := f.CheckSeed(Values{"f": json.RawMessage(raw)}, NewBudget())
+		if says == "" {
+			require.Empty(t, problems, raw)
+			continue
+		}
+		require.Len(t, problems, 1, raw)
+		require.Contains(t, problems[0].Message, says, raw)
+	}
+}
+
+// A form may be of before these had limits: what it says is checked for each of
+// thousands of items, and stands in every problem.
+func TestOldFormsCostNoMoreThanNewOnes(t *testing.T) {
+	t.Parallel()
+	alone := append(slices.Repeat([]string{"a"}, 2*maxOptions), "b")
+	fields := []Field{
+		{Name: "t", Type: ShortText, Input: Seeded, Rules: Rules{Pattern: "[a-z]+", PatternMessage: strings.Repeat("m", 900_000)}},
+		{Name: "m", Type: MultiSelect, Input: Seeded, Options: []Option{{Value: "a"}, {Value: "b"}}, Rules: Rules{Exclusive: alone}},
+	}
+	f := New(fields)
+	problems := f.CheckSeed(Values{"t": json.RawMessage(`"1"`), "m": json.RawMessage(`["b", "a"]`)}, NewBudget())
+	require.Len(t, problems, 3)
+	require.Less(t, len(problems[0].Message), 1000)
+	require.Contains(t, problems[1].Message, `"a" cannot be chosen`)
+	require.Contains(t, problems[2].Message, `"b" cannot be chosen`)
+
+	var paths []string
+	for _, p := range f.Problems(nil, NewBudget()) {
+		paths = append(paths, p.Path)
+	}
+	require.Equal(t, []string{"/rules/pattern_message", "/rules/exclusive"}, paths)
 }

@@ -45,7 +45,8 @@ type Rules struct {
 
 	// Accept limits file_upload as Field.Accept does.
 	Accept []string `json:"accept,omitempty"`
-	// MaxBytes bounds a json value as it was sent (default MaxValueBytes), or each file of a file_upload.
+	// MaxBytes bounds a json value as it was sent, without white space between its tokens (default MaxValueBytes), or
+	// each file of a file_upload.
 	MaxBytes *int64 `json:"max_bytes,omitempty"`
 	// PlayedFully asks the web app to have an audio, video or pdf played or read to its end before submitting. The
 	// server cannot see that and does not check it.

@@ -23,7 +23,20 @@ func newText(f *Field, b *Budget) kind {
 		k.language = strings.Join(f.Languages, " or ")
 	}
 	k.pattern, _ = compilePattern(f.Rules.Pattern, b)
+	// It goes into every problem. Forms that were published before it had a limit keep theirs.
+	k.rules.PatternMessage = firstChars(f.Rules.PatternMessage, maxLabelChars)
 	return k
+}
+
+// firstChars is the beginning of a text.
+func firstChars(s string, most int) string {
+	for i := range s {
+		if most == 0 {
+			return s[:i]
+		}
+		most--
+	}
+	return s
 }
 
 func (k textKind) check(v *value, c *check) {
@@ -87,6 +100,7 @@ func (k textKind) define(d *definition) {
 	if r.PatternMessage != "" && r.Pattern == "" {
 		d.fail("/rules/pattern_message", "pattern_message needs a pattern")
 	}
+	d.length("/rules/pattern_message", "pattern_message", d.field.Rules.PatternMessage, maxLabelChars)
 	if r.Parse && k.language != "json" {
 		d.fail("/rules/parse", `parse needs languages to be ["json"]`)
 	}

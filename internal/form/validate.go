@@ -21,18 +21,45 @@ func (f *Form) read(i int, raw json.RawMessage, whole bool) answer {
 	if field.Type == JSON && field.Rules.MaxBytes != nil {
 		most = min(most, *field.Rules.MaxBytes)
 	}
-	if int64(len(raw)) > most {
-		return answer{fault: fmt.Sprintf("is too large: %d bytes, at most %d allowed", len(raw), most)}
+	n := int64(len(raw))
+	if n > most {
+		n = tight(raw)
+	}
+	if n > most {
+		return answer{fault: fmt.Sprintf("is too large: %d bytes, at most %d allowed", n, most)}
 	}
 	p := parser{data: raw, scan: field.Type == JSON && !whole}
 	v, err := p.document()
-	if stored := len(raw) + p.grown; err == nil && stored > MaxValueBytes {
+	if int(n)+p.grown > MaxValueBytes {
+		n = tight(raw)
+	}
+	if stored := int(n) + p.grown; err == nil && stored > MaxValueBytes {
 		err = errGrown(stored, MaxValueBytes)
 	}
 	if err != nil {
 		return answer{fault: "the value " + err.Error()}
 	}
 	return answer{value: v, grown: p.grown}
+}
+
+// tight counts the bytes of a JSON document without the white space between its tokens, which Postgres adds to what
+// it has stored: a value that was let in is not larger when it comes back.
+func tight(raw json.RawMessage) (n int64) {
+	inText, escaped := false, false
+	for _, c := range raw {
+		switch {
+		case escaped:
+			escaped = false
+		case inText:
+			escaped, inText = c == '\\', c != '"'
+		case c == '"':
+			inText = true
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			continue
+		}
+		n++
+	}
+	return n
 }
 
 // within refuses an answer that is too large once stored, together with those that were read before it.

@@ -47,6 +47,18 @@ func (v *value) get(key string) (value, bool) {
 	return value{}, false
 }
 
+// weight is how much there is to go through: the values inside, and the bytes of their texts and keys.
+func (v *value) weight() int {
+	n := 1 + len(v.text)
+	for i := range v.items {
+		n += v.items[i].weight()
+	}
+	for i := range v.members {
+		n += len(v.members[i].key) + v.members[i].value.weight()
+	}
+	return n
+}
+
 // empty reports whether the value means "not answered": null, "", a text of white space, [] and {}.
 func (v *value) empty() bool {
 	switch v.shape {

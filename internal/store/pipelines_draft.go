@@ -192,6 +192,10 @@ func checkDraft(def pipeline.Definition, raw json.RawMessage) error {
 		return fault.New(fault.Validation, "the definition holds %s", why).
 			With([]fault.Problem{{Path: place, Message: "holds " + why}})
 	}
+	if n := storedBytes(raw); n > pipeline.MaxDefinition {
+		return fault.New(fault.PayloadTooLarge, "the definition has %d bytes, the exponents of its numbers written out; at most %d are allowed",
+			n, pipeline.MaxDefinition)
+	}
 	return nil
 }
 

@@ -147,6 +147,9 @@ func TestSettings(t *testing.T) {
 	long := `"` + strings.Repeat("x", 16<<10) + `"`
 	require.Equal(t, fault.Validation, fault.KindOf(put(w.Admin, "long", long)))
 	require.NoError(t, put(w.Admin, "long", long[:1]+long[3:]))
+	grows := `[` + strings.Repeat(`1e-400,`, 41) + `0]`
+	require.Equal(t, fault.Validation, fault.KindOf(put(w.Admin, "grows", grows)))
+	require.NoError(t, put(w.Admin, "grows", strings.Replace(grows, `1e-400,`, ``, 1)))
 
 	t.Run("at most 100, also at the same time", func(t *testing.T) {
 		var g errgroup.Group

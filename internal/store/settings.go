@@ -36,8 +36,8 @@ func (s *Store) Settings(ctx context.Context, userID int64) (map[string]json.Raw
 // PutSetting sets one of the person's settings; null deletes it. The value is
 // storable JSON.
 func (s *Store) PutSetting(ctx context.Context, userID int64, key string, value json.RawMessage) error {
-	if len(value) > maxSettingBytes {
-		return fault.New(fault.Validation, "the value has %d bytes; a setting takes at most %d", len(value), maxSettingBytes)
+	if n := storedBytes(value); n > maxSettingBytes {
+		return fault.New(fault.Validation, "the value has %d bytes, the exponents of its numbers written out; a setting takes at most %d", n, maxSettingBytes)
 	}
 	if value = bytes.TrimSpace(value); len(value) == 0 || string(value) == "null" {
 		_, err := s.pool.Exec(ctx, `DELETE FROM user_settings WHERE user_id = $1 AND key = $2`, userID, key)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/taskloom/taskloom/internal/form"
 )
 
 // Why a text or a document cannot be kept. The messages continue "the body
@@ -95,6 +97,26 @@ func unstorable(raw []byte) (why string) {
 		}
 	}
 	return ""
+}
+
+// storedBytes is how many bytes a JSON document that can be stored has when jsonb
+// gives it back, white space aside: it writes the exponents of numbers out.
+func storedBytes(raw []byte) int {
+	total := len(raw)
+	for i := 0; i < len(raw); {
+		n := 1
+		switch c := raw[i]; {
+		case c == '"':
+			n, _ = stringLiteral(raw[i:])
+		case c == '-' || c >= '0' && c <= '9':
+			n = numberLength(raw[i:])
+			if literal := string(raw[i : i+n]); strings.ContainsAny(literal, "eE") {
+				total += form.Grown(literal)
+			}
+		}
+		i += max(n, 1)
+	}
+	return total
 }
 
 // stringLiteral returns the length of the string at the start of raw, and

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
 func TestStorableJSON(t *testing.T) {
@@ -41,6 +44,20 @@ func TestUnstorableTellsThePlace(t *testing.T) {
 	place, why := Unstorable([]byte(`{"a": [1, "x"]}`))
 	require.Empty(t, place)
 	require.Empty(t, why)
+}
+
+// A few bytes that come back as many are many where there is a limit.
+func TestNumbersAreCountedWithoutExponents(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]int{
+		`[1, 2.5, "1e-400"]`: 18, `[1e3]`: 6, `{"a1e9":[-1E-3]}`: 17, `1e-400`: 402, `"\"1e9"`: 7,
+	} {
+		require.Equal(t, want, storedBytes([]byte(raw)), raw)
+	}
+	small := `[` + strings.Repeat(`1e-400,`, pipeline.MaxDefinition/400) + `0]`
+	err := checkDraft(pipeline.Definition{Name: "x"}, json.RawMessage(small))
+	require.True(t, fault.Is(err, fault.PayloadTooLarge), "%v", err)
+	require.NoError(t, checkDraft(pipeline.Definition{Name: "x"}, json.RawMessage(small[:len(small)/2]+`0]`)))
 }
 
 // What storableJSON lets pass, Go reads and writes without loss of characters.

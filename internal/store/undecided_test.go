@@ -37,7 +37,7 @@ func (b *bench) asked(id int64, question string) {
 func refusedAsUndecided(t *testing.T, err error) {
 	t.Helper()
 	require.True(t, fault.Is(err, fault.Validation), "%v", err)
-	require.ErrorContains(t, err, "conditions cannot be decided: all texts that their patterns look at are too long together")
+	require.ErrorContains(t, err, "conditions cannot be decided: all values that they look at are too long together")
 }
 
 // Where a condition cannot be decided, nobody is led anywhere: who hands in, judges or

@@ -52,7 +52,7 @@ export function multiSelectKind(f: Field): Kind {
         if (typeof item === 'string' && seen.has(item)) at.item(i).fail(`${quote(item)} is chosen twice`);
         seen.add(item);
       }
-      for (const alone of rules.exclusive ?? []) {
+      for (const alone of new Set(rules.exclusive)) {
         if (seen.has(alone) && v.length > 1) at.fail(`${quote(alone)} cannot be chosen together with others`);
       }
     },
