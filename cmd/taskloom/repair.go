@@ -10,6 +10,10 @@ import (
 	"github.com/taskloom/taskloom/internal/store"
 )
 
+// repair mends, or says what it would do, and returns what it refused beside what
+// it did.
+type repair func(context.Context, *store.Store, repairFlags) ([]store.Repaired, []error)
+
 // repairFlags are the flags of the repair commands.
 type repairFlags struct {
 	tasks  []int64
@@ -26,7 +30,7 @@ func (a *app) repairCommand() *cobra.Command {
 			"for an organization stands in its audit log.",
 	}
 	var f repairFlags
-	add := func(use, short string, run func(context.Context, *store.Store, repairFlags) ([]store.Repaired, error), named bool) {
+	add := func(use, short string, run repair, named bool) {
 		sub := &cobra.Command{
 			Use: use, Short: short, Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.repair(cmd.Context(), f, run) },
@@ -48,31 +52,35 @@ func (a *app) repairCommand() *cobra.Command {
 }
 
 // everything runs a repair that finds by itself what to do.
-func everything(do func(*store.Store, context.Context, bool) ([]store.Repaired, error)) func(context.Context, *store.Store, repairFlags) ([]store.Repaired, error) {
-	return func(ctx context.Context, st *store.Store, f repairFlags) ([]store.Repaired, error) {
-		return do(st, ctx, f.apply)
+func everything(do func(*store.Store, context.Context, bool) ([]store.Repaired, error)) repair {
+	return func(ctx context.Context, st *store.Store, f repairFlags) ([]store.Repaired, []error) {
+		done, err := do(st, ctx, f.apply)
+		if err != nil {
+			return done, []error{err}
+		}
+		return done, nil
 	}
 }
 
-// eachTask runs a repair on each of the named tasks. Those before one that
-// fails stay repaired.
-func eachTask(do func(*store.Store, context.Context, int64, bool) ([]store.Repaired, error)) func(context.Context, *store.Store, repairFlags) ([]store.Repaired, error) {
-	return func(ctx context.Context, st *store.Store, f repairFlags) ([]store.Repaired, error) {
-		var all []store.Repaired
+// eachTask runs a repair on each of the named tasks. One that cannot be repaired
+// keeps none of the others from it; when the database fails, all that follow would.
+func eachTask(do func(*store.Store, context.Context, int64, bool) ([]store.Repaired, error)) repair {
+	return func(ctx context.Context, st *store.Store, f repairFlags) (all []store.Repaired, refused []error) {
 		for _, id := range f.tasks {
 			done, err := do(st, ctx, id, f.apply)
-			if err != nil {
-				return all, err
-			}
 			all = append(all, done...)
+			if err != nil {
+				refused = append(refused, err)
+			}
+			if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
+				break
+			}
 		}
-		return all, nil
+		return all, refused
 	}
 }
 
-func (a *app) repair(
-	ctx context.Context, f repairFlags, run func(context.Context, *store.Store, repairFlags) ([]store.Repaired, error),
-) error {
+func (a *app) repair(ctx context.Context, f repairFlags, run repair) error {
 	if err := f.output.check(); err != nil {
 		return err
 	}
@@ -90,10 +98,20 @@ func (a *app) repair(
 		return err
 	}
 	defer st.Close()
-	done, err := run(ctx, st, f)
-	if err != nil {
+	done, refused := run(ctx, st, f)
+	if err := a.tellRepaired(f, done, len(refused) > 0); err != nil {
 		return err
 	}
+	for _, err := range refused {
+		a.explain(err)
+	}
+	if len(refused) > 0 {
+		return errSilent
+	}
+	return nil
+}
+
+func (a *app) tellRepaired(f repairFlags, done []store.Repaired, refused bool) error {
 	if f.output == "json" {
 		return printJSON(a.out, map[string]any{"applied": f.apply, "changes": append([]store.Repaired{}, done...)})
 	}
@@ -101,9 +119,9 @@ func (a *app) repair(
 		fmt.Fprintln(a.out, r.What)
 	}
 	switch {
-	case len(done) == 0:
+	case len(done) == 0 && !refused:
 		fmt.Fprintln(a.out, "nothing to mend")
-	case !f.apply:
+	case len(done) > 0 && !f.apply:
 		fmt.Fprintln(a.out, "nothing was changed: this was a trial; give --apply to do it")
 	}
 	return nil
