@@ -58,6 +58,9 @@ type Deps struct {
 	// Ready reports the parts that the deployment needs, by name: nil for one
 	// that answers. Nil means that there is nothing to ask.
 	Ready func(ctx context.Context) map[string]error
+	// Ending reports that the process takes no more requests soon, so that load
+	// balancers look elsewhere; nil means never.
+	Ending func() bool
 	// Metrics takes the HTTP metrics; nil drops them.
 	Metrics prometheus.Registerer
 	// Uploads is what ZIP ingestion needs beside the database.
@@ -90,7 +93,7 @@ func New(d Deps) *API {
 	r.Use(edge.Identify, observer.Middleware, edge.Harden(strings.HasPrefix(d.PublicURL, "https://")), edge.AnyMethod, middleware.GetHead)
 	r.NotFound(edge.NotFound)
 	r.MethodNotAllowed(edge.MethodNotAllowed(r))
-	r.Get("/healthz", healthy)
+	r.Get("/healthz", healthy(d.Ending))
 	r.Get("/readyz", ready(d.Ready))
 	external := v1.Mount(r, v1.Deps{
 		Store: d.Store, Cursors: cursors, Bodies: bodies, Gate: gate, BaseURL: d.PublicURL + v1.Prefix, Uploads: d.Uploads,
@@ -125,12 +128,22 @@ func (d Deps) withDefaults() Deps {
 	if d.Ready == nil {
 		d.Ready = func(context.Context) map[string]error { return nil }
 	}
+	if d.Ending == nil {
+		d.Ending = func() bool { return false }
+	}
 	return d
 }
 
-// healthy says that the process answers, whatever stands behind it.
-func healthy(w http.ResponseWriter, _ *http.Request) {
-	writeState(w, http.StatusOK, map[string]any{"status": "ok"})
+// healthy says that the process answers, whatever stands behind it, until it is
+// about to end.
+func healthy(ending func() bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if ending() {
+			writeState(w, http.StatusServiceUnavailable, map[string]any{"status": "ending"})
+			return
+		}
+		writeState(w, http.StatusOK, map[string]any{"status": "ok"})
+	}
 }
 
 // ready says whether every part answers. Which one does not is named, why is

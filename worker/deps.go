@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -98,6 +99,9 @@ type Deps struct {
 	Rates      Rates
 	// ReconcileEvery is 15 s unless set.
 	ReconcileEvery time.Duration
+	// Serving follows whether the worker takes work of its task queues; nil for
+	// nobody who asks.
+	Serving *atomic.Bool
 }
 
 // Rates bound what the dispatcher asks of Temporal per second, so that a bulk
@@ -132,6 +136,9 @@ func (d Deps) withDefaults() (Deps, error) {
 	}
 	if d.Registerer == nil {
 		d.Registerer = prometheus.NewRegistry()
+	}
+	if d.Serving == nil {
+		d.Serving = new(atomic.Bool)
 	}
 	if d.Namespace == "" {
 		d.Namespace = client.DefaultNamespace

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/interceptor"
@@ -63,12 +62,11 @@ func Run(ctx context.Context, d Deps) error {
 		d.Logger.Warn("No object store is configured (S3_BUCKET): this worker unpacks no uploads.")
 	}
 
-	var serving atomic.Bool
 	beating, stopBeats := context.WithCancel(context.WithoutCancel(ctx))
 	var beats errgroup.Group
 	beats.Go(func() error {
 		heartbeat{store: d.Store.Pulse(d.WorkerID), queues: d.queues(), ok: func(ctx context.Context) bool {
-			return serving.Load() && reachable(ctx, d) == nil
+			return d.Serving.Load() && reachable(ctx, d) == nil
 		}, log: d.Logger, metrics: m}.run(beating)
 		return nil
 	})
@@ -79,7 +77,7 @@ func Run(ctx context.Context, d Deps) error {
 		return nil
 	})
 	for ctx.Err() == nil {
-		serve(ctx, d, m, &serving)
+		serve(ctx, d, m)
 		pause(ctx, askAgain)
 	}
 	_ = heals.Wait() // it ends without an error
@@ -88,7 +86,7 @@ func Run(ctx context.Context, d Deps) error {
 }
 
 // serve waits for Temporal and works until ctx ends or the SDK gives up.
-func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
+func serve(ctx context.Context, d Deps, m *metrics) {
 	if !awaitTemporal(ctx, d) {
 		return
 	}
@@ -101,7 +99,7 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 		d.Logger.Warn("The worker cannot start yet and tries again.", "task_queues", d.queues(), "error", err)
 		return
 	}
-	serving.Store(true)
+	d.Serving.Store(true)
 	d.Logger.Info("The worker serves.", "task_queues", d.queues(), "worker_id", d.WorkerID)
 
 	feeding, stopFeeding := context.WithCancel(ctx)
@@ -122,7 +120,7 @@ func serve(ctx context.Context, d Deps, m *metrics, serving *atomic.Bool) {
 	stopFeeding()
 	_ = feeders.Wait() // they end without an error
 	d.Logger.Info("The dispatcher has stopped.", "worker_id", d.WorkerID)
-	serving.Store(false)
+	d.Serving.Store(false)
 	stop()
 	d.Logger.Info("The worker has stopped.", "worker_id", d.WorkerID)
 }

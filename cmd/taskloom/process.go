@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,6 +41,7 @@ type process struct {
 	objects  *blob.Store // nil without an object store
 	registry *prometheus.Registry
 	ready    *readiness
+	serving  atomic.Bool // of worker: it takes work
 	metrics  *http.Server
 	listener net.Listener
 	flushes  flushes
@@ -88,10 +90,22 @@ func (p *process) parts(process string) map[string]func(context.Context) error {
 	if p.objects != nil {
 		parts["s3"] = p.objects.Check
 	}
-	if process == "serve" {
+	switch process {
+	case "serve":
 		parts["worker"] = p.workerAlive
+	case "worker":
+		parts["worker"] = p.takesWork
 	}
 	return parts
+}
+
+// takesWork is for the worker itself: whoever replaces processes by their probes
+// would put one that waits for something in the place of one that works.
+func (p *process) takesWork(context.Context) error {
+	if !p.serving.Load() {
+		return errors.New("it takes no work yet; its log says what it waits for")
+	}
+	return nil
 }
 
 func (p *process) workerAlive(ctx context.Context) error {

@@ -58,7 +58,7 @@ func (a *app) serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: api.New(api.Deps{
 			Store: p.store, Logger: p.log, SecretKey: p.config.Key(), PublicURL: p.config.PublicURL,
-			TrustedProxies: p.config.Proxies(), Limits: limits, InFlight: p.config.AtOnce(runtime.GOMAXPROCS(0)), Ready: p.ready.check, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
+			TrustedProxies: p.config.Proxies(), Limits: limits, InFlight: p.config.AtOnce(runtime.GOMAXPROCS(0)), Ready: p.ready.check, Ending: p.ready.draining.Load, Metrics: p.registry, Publish: pipeline.Options{LLM: false},
 			Uploads: p.uploads(), Links: p.links(), App: webApp,
 			About: console.About{
 				Version: buildVersion().Version, TemporalUIURL: p.config.TemporalUIURL, TemporalNamespace: p.config.TemporalNamespace,

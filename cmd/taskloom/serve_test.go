@@ -119,6 +119,25 @@ func TestServe(t *testing.T) {
 	require.NotContains(t, log.String(), strings.TrimPrefix(testSecretKey, "SECRET_KEY="))
 }
 
+// A load balancer that asks /healthz must hear that the process ends while requests
+// are still taken: whom it sends meanwhile would be refused.
+func TestServeTellsThatItEndsBeforeItDoes(t *testing.T) {
+	t.Parallel()
+	addr, metrics := freeAddr(t), freeAddr(t)
+	log, stop := daemon(t, append(database(t), testSecretKey, "ADDR="+addr, "METRICS_ADDR="+metrics,
+		"TEMPORAL_ADDRESS=127.0.0.1:1", "DRAIN_DELAY=3s"), "serve")
+	says := func(at, path string, want int) func() bool {
+		return func() bool { code, _ := get(t, "http://"+at+path); return code == want }
+	}
+	require.Eventually(t, says(addr, "/healthz", http.StatusOK), 20*time.Second, 20*time.Millisecond, log)
+	ended := make(chan int, 1)
+	go func() { ended <- stop() }()
+	require.Eventually(t, says(addr, "/healthz", http.StatusServiceUnavailable), 3*time.Second, 10*time.Millisecond, log)
+	require.True(t, says(addr, "/api/v1/health", http.StatusOK)(), "requests are answered")
+	require.True(t, says(metrics, "/healthz", http.StatusOK)(), "there is no reason to restart it")
+	require.Zero(t, <-ended, log)
+}
+
 func TestServeWithoutDatabaseWaits(t *testing.T) {
 	t.Parallel()
 	addr := freeAddr(t)
@@ -144,5 +163,7 @@ func TestWorkerWithoutTemporalWaits(t *testing.T) {
 	}, 20*time.Second, 20*time.Millisecond, log)
 	code, _ := get(t, "http://"+metrics+"/healthz")
 	require.Equal(t, http.StatusOK, code)
+	_, body := get(t, "http://"+metrics+"/readyz")
+	require.Contains(t, body, "it takes no work yet", "whatever else is there")
 	require.Zero(t, stop(), log)
 }

@@ -45,7 +45,7 @@ func (p *process) workerDeps() worker.Deps {
 	d := worker.Deps{
 		Store: p.store, Client: p.temporal, Namespace: p.config.TemporalNamespace, Logger: p.log,
 		Registerer: p.registry, PoolSize: int(p.config.DatabaseMaxConns), CachedRuns: p.config.CachedRuns,
-		Limits: uploadLimits(p.config.Uploads),
+		Limits: uploadLimits(p.config.Uploads), Serving: &p.serving,
 	}
 	if p.objects != nil {
 		d.Objects = activities.Bucket{Store: p.objects}
