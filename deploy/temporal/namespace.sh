@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the namespace if it is not there yet. TEMPORAL_ADDRESS and
-# TEMPORAL_NAMESPACE say where. (Its search attributes are registered by
+# Makes the namespace if it is not there yet, and keeps the runs that are over for
+# TEMPORAL_RETENTION in either case. TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE say
+# where. (Its search attributes are registered by
 # taskloom itself.)
 set -eu
 
@@ -11,5 +12,8 @@ until health=$(temporal operator cluster health 2>&1); do
 	sleep 1
 done
 
-temporal operator namespace describe --namespace "$TEMPORAL_NAMESPACE" >/dev/null 2>&1 ||
+if temporal operator namespace describe --namespace "$TEMPORAL_NAMESPACE" >/dev/null 2>&1; then
+	temporal operator namespace update --namespace "$TEMPORAL_NAMESPACE" --retention "$TEMPORAL_RETENTION"
+else
 	temporal operator namespace create --namespace "$TEMPORAL_NAMESPACE" --retention "$TEMPORAL_RETENTION"
+fi

@@ -38,8 +38,10 @@ type Config struct {
 	CachedRuns int `env:"CACHED_RUNS" envDefault:"16384"`
 	// TemporalAddress is host:port. TLS, API key and the rest are the
 	// variables of Temporal's envconfig; see Temporal.
-	TemporalAddress   string `env:"TEMPORAL_ADDRESS"`
-	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" envDefault:"default"`
+	TemporalAddress string `env:"TEMPORAL_ADDRESS"`
+	// TemporalNamespace is where the runs are: of the variable, of envconfig's file,
+	// or "default".
+	TemporalNamespace string `env:"TEMPORAL_NAMESPACE"`
 	// TemporalUIURL is where operators find the Temporal Web UI.
 	TemporalUIURL string `env:"TEMPORAL_UI_URL"`
 	S3            S3     `envPrefix:"S3_"`
@@ -112,6 +114,7 @@ func Load(environ []string) (Config, error) {
 		c.PublicURL = c.LocalURL()
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	c.TemporalNamespace = c.namespace()
 	c.check(&p)
 	if c.S3.PublicEndpoint == "" { // after the check, which tells a wrong S3_ENDPOINT once
 		c.S3.PublicEndpoint = c.S3.Endpoint

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,6 +64,25 @@ func TestLoad(t *testing.T) {
 	require.Equal(t, "temporal:7233", o.HostPort)
 	require.Equal(t, "prod", o.Namespace)
 	require.NotNil(t, o.Credentials)
+}
+
+// The client and what looks after it, as the doctor, are in one namespace, wherever
+// it is named.
+func TestTheNamespaceMayComeFromTemporalsFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "temporal.toml")
+	require.NoError(t, os.WriteFile(file, []byte("[profile.default]\nnamespace = \"team\"\n"), 0o600))
+	for want, environ := range map[string][]string{
+		"team": {"TEMPORAL_CONFIG_FILE=" + file, "TEMPORAL_ADDRESS=temporal:7233"},
+		"prod": {"TEMPORAL_CONFIG_FILE=" + file, "TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=prod"},
+	} {
+		c, err := config.Load(environ)
+		require.NoError(t, err)
+		o, err := c.Temporal()
+		require.NoError(t, err)
+		require.Equal(t, want, o.Namespace)
+		require.Equal(t, want, c.TemporalNamespace)
+	}
 }
 
 func TestEveryProblemIsToldWithItsVariable(t *testing.T) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
 	"go.temporal.io/sdk/client"
@@ -14,10 +15,18 @@ func (c Config) Temporal() (client.Options, error) {
 	if err != nil {
 		return o, fmt.Errorf("read the TEMPORAL_ variables: %w", err)
 	}
-	if o.Namespace == "" {
-		o.Namespace = c.TemporalNamespace
-	}
+	o.Namespace = cmp.Or(o.Namespace, c.TemporalNamespace)
 	return o, nil
+}
+
+// namespace is where the client of Temporal works: what checks and registers must
+// look there, and not where a variable that is not set would be.
+func (c Config) namespace() string {
+	o, err := c.Temporal()
+	if err != nil {
+		o.Namespace = c.TemporalNamespace // whoever asks for the client is told
+	}
+	return cmp.Or(o.Namespace, client.DefaultNamespace)
 }
 
 // lookup lets envconfig read the environment that Load was given.
