@@ -2,11 +2,13 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
+	"go.temporal.io/api/serviceerror"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taskloom/taskloom/internal/store"
@@ -43,6 +45,8 @@ type dispatcher struct {
 	outbox  Outbox
 	deliver deliverer
 	breaker *gobreaker.CircuitBreaker[outcome]
+	// reach asks whether Temporal answers.
+	reach func(context.Context) error
 	// missed hears of every delivery that was refused because Temporal does not
 	// know the search attributes; nil tells nobody.
 	missed  chan<- struct{}
@@ -52,7 +56,7 @@ type dispatcher struct {
 
 func newDispatcher(d Deps, b *gobreaker.CircuitBreaker[outcome], missed chan<- struct{}, m *metrics) *dispatcher {
 	return &dispatcher{
-		outbox: d.Store, deliver: newDeliverer(d), breaker: b,
+		outbox: d.Store, deliver: newDeliverer(d), breaker: b, reach: func(ctx context.Context) error { return reachable(ctx, d) },
 		missed: missed, log: d.Logger, metrics: m,
 	}
 }
@@ -104,6 +108,7 @@ func (d *dispatcher) lane(ctx context.Context, u store.Urgency) {
 			rest(ctx, storeDown)
 			continue
 		case len(batch) == 0:
+			d.knock(ctx)
 			rest(ctx, d.lull(u, time.Since(found)))
 			continue
 		}
@@ -111,6 +116,20 @@ func (d *dispatcher) lane(ctx context.Context, u store.Urgency) {
 		if heldBack := d.batch(ctx, batch); heldBack {
 			rest(ctx, pollLate)
 		}
+	}
+}
+
+// knock tries the breaker where there is no row to try it with: it would say that
+// Temporal is away until somebody does something.
+func (d *dispatcher) knock(ctx context.Context) {
+	if d.breaker.State() == gobreaker.StateHalfOpen {
+		_, _ = d.breaker.Execute(func() (outcome, error) {
+			err := d.reach(ctx)
+			if err != nil && !errors.Is(err, context.Canceled) {
+				err = serviceerror.NewUnavailable(err.Error()) // whatever keeps it from being well
+			}
+			return "", err
+		})
 	}
 }
 

@@ -37,7 +37,7 @@ func newBench(t *testing.T, out *fakeOutbox, runs *fakeRuns) *bench {
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	return &bench{out: out, runs: runs, dispatcher: &dispatcher{
-		outbox: out, breaker: newBreaker(log, m), log: log, metrics: m,
+		outbox: out, breaker: newBreaker(log, m), log: log, metrics: m, reach: runs.reach,
 		deliver: deliverer{
 			runs: runs, tasks: out, queue: "queue",
 			signals: bucket(500), calm: calmOf(Rates{Signals: 500, Starts: 200}),
@@ -248,6 +248,38 @@ func TestAnOutageOpensTheBreakerAndNothingIsLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Another worker may have delivered all that was left: a quiet night must not look
+// like an outage until the morning.
+func TestTheBreakerClosesThoughNothingIsLeftToDeliver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out, start := newFakeOutbox(), time.Now()
+		for id := int64(1); id <= 20; id++ {
+			out.put(row(id, 2, pipeline.EventSubmit))
+		}
+		b := newBench(t, out, &fakeRuns{answer: func(call, int) error {
+			if time.Since(start) < 30*time.Second {
+				return serviceerror.NewUnavailable("down")
+			}
+			return nil
+		}})
+		b.serve(20 * time.Second)
+		out.mu.Lock()
+		out.rows = nil
+		out.mu.Unlock()
+		b.serve(5 * time.Second)
+		require.Positive(t, value(t, b.metrics.breaker), "it is down still")
+		well := b.reach
+		b.reach = func(context.Context) error { return errors.New("the service is unhealthy") }
+		b.serve(time.Minute)
+		require.Positive(t, value(t, b.metrics.breaker), "it answers, and is not well")
+		b.reach = well
+		b.serve(time.Minute)
+		require.Zero(t, value(t, b.metrics.breaker))
+		require.InDelta(t, 1, value(t, b.metrics.trips), 0)
+	})
 }
 
 func TestARefusedDeliveryIsKeptAndSlowsDown(t *testing.T) {

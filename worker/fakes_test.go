@@ -146,6 +146,16 @@ func (f *fakeRuns) made() []call {
 	return slices.Clone(f.calls)
 }
 
+// reach is whether it answers at all, beside any task.
+func (f *fakeRuns) reach(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.answer == nil {
+		return nil
+	}
+	return f.answer(call{}, 1)
+}
+
 func (f *fakeRuns) call(ctx context.Context, c call) error {
 	if f.slow > 0 {
 		pause(ctx, f.slow)

@@ -16,10 +16,13 @@ import (
 
 // What the doctor still calls healthy.
 const (
-	clockWarn   = time.Second
-	clockFail   = 30 * time.Second
-	outboxWarn  = 30 * time.Second
-	outboxFail  = 5 * time.Minute
+	clockWarn  = time.Second
+	clockFail  = 30 * time.Second
+	outboxWarn = 30 * time.Second
+	outboxFail = 5 * time.Minute
+	// bulkFail is for claims and starts, which have a pace of their own: those of a
+	// large import wait for long, and nothing is wrong.
+	bulkFail    = 15 * time.Minute
 	workersSeen = 6 * time.Second // three heartbeats
 	// triedInVain tries of an outbox row make what it meets worth telling.
 	triedInVain = 5
@@ -197,7 +200,7 @@ func outboxFinding(s store.OutboxStats) finding {
 		wayOut = "mend what Temporal says, or what keeps the workers from it; what it refuses is kept, and tried again every five minutes"
 	}
 	switch {
-	case s.Oldest >= outboxFail:
+	case s.Urgent >= outboxFail, s.Oldest >= bulkFail:
 		return finding{failure, text, wayOut}
 	case s.Oldest >= outboxWarn:
 		return finding{warning, text, wayOut}

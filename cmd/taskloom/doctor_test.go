@@ -43,7 +43,13 @@ func TestDoctorJudges(t *testing.T) {
 	require.Equal(t, fine, outboxFinding(store.OutboxStats{}).verdict)
 	require.Equal(t, fine, outbox(29*time.Second).verdict)
 	require.Equal(t, warning, outbox(30*time.Second).verdict)
-	require.Equal(t, failure, outbox(5*time.Minute).verdict)
+	require.Equal(t, warning, outbox(14*time.Minute).verdict, "as the starts of an import do")
+	require.Equal(t, failure, outbox(15*time.Minute).verdict)
+	handed := func(oldest time.Duration) finding {
+		return outboxFinding(store.OutboxStats{Rows: 9, Oldest: 10 * time.Minute, Urgent: oldest})
+	}
+	require.Equal(t, warning, handed(4*time.Minute).verdict)
+	require.Equal(t, failure, handed(5*time.Minute).verdict, "somebody waits for what follows")
 	vain := store.OutboxStats{Rows: 9, Oldest: time.Minute, Tried: 4, LastError: "Temporal does not like it"}
 	require.NotContains(t, outboxFinding(vain).text, "like")
 	vain.Tried = 5

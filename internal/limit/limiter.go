@@ -139,8 +139,15 @@ func (l *Limiter) Peek(ctx context.Context, b Bucket, key string) Decision {
 	return l.decide(b, rate, c, err)
 }
 
-// Up reports whether counts are to be had, as far as the last try tells.
-func (l *Limiter) Up() bool { return l == nil || l.redis == nil || l.redis.up.Load() }
+// Up reports whether counts are to be had, as far as the last try tells. After one
+// that failed it tries itself: there may be nobody whose request has to be counted.
+func (l *Limiter) Up() bool {
+	if l == nil || l.redis == nil || l.redis.up.Load() {
+		return true
+	}
+	l.redis.try()
+	return l.redis.up.Load()
+}
 
 // Close ends the connections to Redis.
 func (l *Limiter) Close() error {

@@ -71,10 +71,15 @@ func openRedis(o Options) (*redisStore, error) {
 	})
 	// The first try comes before there are callers: if it fails, they find the
 	// breaker open and do not queue up for the next one.
-	_, _ = s.do(context.Background(), func(context.Context, limiter.Store) (limiter.Context, error) {
-		return limiter.Context{}, nil
-	})
+	s.try()
 	return s, nil
+}
+
+// try asks Redis for nothing but an answer.
+func (s *redisStore) try() {
+	_, _ = s.do(context.Background(), func(ctx context.Context, _ limiter.Store) (limiter.Context, error) {
+		return limiter.Context{}, s.client.Ping(ctx).Err()
+	})
 }
 
 // silence keeps the client from writing what it also returns to standard error.

@@ -120,6 +120,21 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 	}
 }
 
+// Where nobody's request is counted, as at night, nobody would notice that Redis is
+// back but those who look.
+func TestARedisThatComesBackIsNoticedWithoutARequest(t *testing.T) {
+	t.Parallel()
+	server := limittest.NewRedis(t)
+	l, _ := dead(t, server.URL(), 100*time.Millisecond)
+	require.True(t, l.Up())
+	server.Kill()
+	require.Eventually(t, func() bool { return l.Take(t.Context(), bucket, "a", 1).Unknown }, 5*time.Second, time.Millisecond)
+	require.False(t, l.Up())
+	server.Start()
+	require.Eventually(t, l.Up, 10*time.Second, 10*time.Millisecond)
+	require.True(t, l.Take(t.Context(), bucket, "a", 1).Counted())
+}
+
 func TestBucketsInRedisEndByThemselves(t *testing.T) {
 	t.Parallel()
 	server := limittest.NewRedis(t)

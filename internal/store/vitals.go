@@ -87,9 +87,11 @@ const (
 		WHERE schemaname = current_schema() AND relname IN ('tasks', 'task_nodes', 'task_events', 'outbox',
 			'drafts', 'submissions', 'count_changes', 'uploads') ORDER BY relname`
 
-	vitalsTransactionSQL = `SELECT coalesce(max(now() - xact_start), interval '0') FROM pg_stat_activity
+	// A vacuum holds a snapshot, too, but nobody's rows: Postgres leaves it out.
+	vitalsTransactionSQL = `SELECT coalesce(max(now() - xact_start), interval '0') FROM pg_stat_activity a
 		WHERE datname = current_database() AND pid <> pg_backend_pid()
-			AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)`
+			AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+			AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = a.pid)`
 )
 
 // Vitals reads them in one round trip. Workers count as heard when their last

@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/store"
@@ -83,4 +85,35 @@ func TestVitalsReadByIndex(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A vacuum that takes long is no transaction that keeps rows, and nobody shall be
+// told to end it.
+func TestVitalsLeaveVacuumsOut(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	b := newBench(t)
+	b.exec(`CREATE TABLE large AS SELECT i, repeat('x', 500) AS text FROM generate_series(1, 20000) i`)
+	b.exec(`DELETE FROM large WHERE i % 2 = 0`)
+	conn, err := pgx.ConnectConfig(ctx, b.Store.Pool().Config().ConnConfig.Copy())
+	require.NoError(t, err)
+	_, err = conn.Exec(ctx, `SET vacuum_cost_delay = '100ms'; SET vacuum_cost_limit = 1`)
+	require.NoError(t, err)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = conn.Exec(ctx, `VACUUM large`) // until the test ends it
+		_ = conn.Close(context.WithoutCancel(ctx))
+	}()
+	var age time.Duration
+	require.Eventually(t, func() bool {
+		err := b.Store.Pool().QueryRow(ctx, `SELECT clock_timestamp() - a.xact_start FROM pg_stat_activity a
+			JOIN pg_stat_progress_vacuum v USING (pid) WHERE a.pid = $1 AND a.backend_xmin IS NOT NULL`, conn.PgConn().PID()).Scan(&age)
+		return err == nil && age > time.Second
+	}, 20*time.Second, 20*time.Millisecond)
+	v, err := b.Store.Vitals(ctx, time.Minute)
+	require.NoError(t, err)
+	require.Less(t, v.OldestTransaction, age)
+	b.exec(`SELECT pg_terminate_backend($1)`, conn.PgConn().PID())
+	<-ended
 }
