@@ -12,6 +12,7 @@ import { theme, variables } from './app/theme';
 import { meQuery } from './features/session/me';
 import { watchSession } from './features/session/session';
 import { ConfirmDialogs } from './ui/ConfirmDialog';
+import { Fallback } from './ui/Fallback';
 
 watchSession(() => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey }));
 
@@ -26,9 +27,11 @@ createRoot(root).render(
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
         <ConfirmDialogs />
-        <Suspense>
-          <News />
-        </Suspense>
+        <Fallback show={null}>
+          <Suspense>
+            <News />
+          </Suspense>
+        </Fallback>
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

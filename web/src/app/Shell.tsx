@@ -9,14 +9,15 @@ import { useSession, wasInside } from '@/features/session/session';
 import { loginPath } from '@/features/session/target';
 import { chunk } from '@/lib/chunk';
 import { recentOf } from '@/lib/recent';
+import { loadQuestion } from '@/ui/ConfirmDialog';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { Logo } from '@/ui/Logo';
 import { Frame } from './frame/Frame';
 
 const loadLogin = chunk(() => import('@/features/session/LostSession'));
 const LostSession = lazy(loadLogin);
-/** A session that is lost later must not have to wait for code, which a new release may have replaced. */
-const loadLoginAfterMs = 5000;
+/** A session that is lost later, or a question, must not have to wait for code, which a new release may have replaced. */
+const loadRestAfterMs = 5000;
 
 /** Everything behind the login: it knows who the person is before it shows anything. */
 export default function Shell() {
@@ -37,7 +38,9 @@ export default function Shell() {
   }, [stranger, router]);
 
   useEffect(() => {
-    const timer = setTimeout(() => void loadLogin().catch(() => {}), loadLoginAfterMs);
+    const timer = setTimeout(() => {
+      for (const load of [loadLogin, loadQuestion]) void load().catch(() => {});
+    }, loadRestAfterMs);
     return () => clearTimeout(timer);
   }, []);
 

@@ -1,5 +1,7 @@
-import { lazy, type ReactNode, Suspense, useSyncExternalStore } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { chunk } from '@/lib/chunk';
+import { askPlainly } from './askPlainly';
+import { Fallback } from './Fallback';
 
 export interface Confirmation {
   title: string;
@@ -44,7 +46,9 @@ export function confirm(what: Confirmation): Promise<boolean> {
   });
 }
 
-const Question = lazy(chunk(() => import('./ConfirmQuestion')));
+/** Fetches what a question is shown with, so that the first one need not wait for it. */
+export const loadQuestion = chunk(() => import('./ConfirmQuestion'));
+const Question = lazy(loadQuestion);
 
 /** Where confirm() shows its questions. The app has one. */
 export function ConfirmDialogs() {
@@ -55,5 +59,20 @@ export function ConfirmDialogs() {
     },
     () => pending,
   );
-  return <Suspense>{question && <Question key={question.id} {...question} />}</Suspense>;
+  if (!question) return null;
+  return (
+    <Fallback key={question.id} show={<Plain {...question} />}>
+      <Suspense>
+        <Question {...question} />
+      </Suspense>
+    </Fallback>
+  );
+}
+
+/** The question in the browser's own words, where the app's cannot be fetched: the server is away, or has a new release. */
+function Plain(question: Pending) {
+  useEffect(() => {
+    if (pending?.id === question.id) question.answer(askPlainly(question));
+  }, [question]);
+  return null;
 }

@@ -3,6 +3,8 @@ import { useLocalStorage } from '@mantine/hooks';
 import { Outlet, useLocation, useRouterState } from '@tanstack/react-router';
 import { lazy, type RefObject, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { chunk } from '@/lib/chunk';
+import { Fallback } from '@/ui/Fallback';
+import { notify } from '@/ui/notify';
 import classes from './Frame.module.css';
 import { Header } from './Header';
 import { Nav } from './Nav';
@@ -83,12 +85,25 @@ export function Frame() {
         <Outlet />
       </AppShell.Main>
       {over === 'palette' && !ready && <TypeAhead into={typed} />}
-      <Suspense>
-        {over === 'palette' && <Palette typed={typed} ready={isReady} close={closePalette} />}
-        {over === 'keys' && <HotkeySheet close={() => setOver(null)} />}
-      </Suspense>
+      {over && (
+        <Fallback key={over} show={<Unloaded close={over === 'palette' ? closePalette : () => setOver(null)} />}>
+          <Suspense>
+            {over === 'palette' && <Palette typed={typed} ready={isReady} close={closePalette} />}
+            {over === 'keys' && <HotkeySheet close={() => setOver(null)} />}
+          </Suspense>
+        </Fallback>
+      )}
     </AppShell>
   );
+}
+
+/** Closes what cannot be fetched, and says so: the page under it goes on. */
+function Unloaded({ close }: { close: () => void }) {
+  useEffect(() => {
+    notify.failed('open this', new Error('Its code cannot be fetched. Reload the page when the server is there.'));
+    close();
+  }, [close]);
+  return null;
 }
 
 /** Takes what people type until the palette is there: Ctrl+K and on, without looking. */

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { chunk } from '@/lib/chunk';
 import { ariaKeys } from '@/lib/hotkeys';
+import { Fallback } from '@/ui/Fallback';
 import { Hotkey } from '@/ui/Hotkey';
 import { Logo } from '@/ui/Logo';
 import { AccountFace, ProjectName } from './faces';
@@ -52,9 +53,11 @@ export function Header({ drawer, toggleDrawer, sidebar, toggleSidebar, search, s
         <Logo size={26} />
         <span className={classes.name}>Taskloom</span>
       </Link>
-      <Suspense fallback={<ProjectName />}>
-        <ProjectSwitcher />
-      </Suspense>
+      <Fallback show={<ProjectName />}>
+        <Suspense fallback={<ProjectName />}>
+          <ProjectSwitcher />
+        </Suspense>
+      </Fallback>
       <div className={classes.space} />
       <UnstyledButton
         className={classes.search}
@@ -66,9 +69,11 @@ export function Header({ drawer, toggleDrawer, sidebar, toggleSidebar, search, s
         <span>Search or go to…</span>
         <Hotkey keys="mod+k" />
       </UnstyledButton>
-      <Suspense fallback={<AccountFace />}>
-        <AccountMenu showKeys={showKeys} />
-      </Suspense>
+      <Fallback show={<AccountFace />}>
+        <Suspense fallback={<AccountFace />}>
+          <AccountMenu showKeys={showKeys} />
+        </Suspense>
+      </Fallback>
     </div>
   );
 }
