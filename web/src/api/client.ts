@@ -32,8 +32,9 @@ async function tagged(request: Request): Promise<Response> {
   const known = request.method === 'GET' ? tags.get(request.url) : undefined;
   if (known) request.headers.set('If-None-Match', known.tag);
   const sent = Date.now();
-  const response = await fetch(request);
-  heardTime(response.headers, sent, Date.now()); // of a 304, too, which has a Date of its own
+  const begun = await fetch(request);
+  heardTime(begun.headers, sent, Date.now()); // of a 304, too, which has a Date of its own
+  const response = await whole(begun);
   if (response.status === 304 && known) {
     return new Response(known.body, { status: 200, headers: { 'Content-Type': known.type } });
   }
@@ -46,6 +47,16 @@ async function tagged(request: Request): Promise<Response> {
     tags.set(request.url, { tag, body, type: response.headers.get('Content-Type') ?? 'application/json' });
   }
   return response;
+}
+
+/** Answers of these have no body (Fetch standard, null body status), though browsers show an empty one. */
+const bodiless = new Set([204, 205, 304]);
+
+/** An answer with all of its body: one that breaks off in the middle is no answer, however it began. */
+async function whole(begun: Response): Promise<Response> {
+  const { status, statusText, headers } = begun;
+  if (!begun.body || bodiless.has(status)) return begun;
+  return new Response(await begun.arrayBuffer(), { status, statusText, headers });
 }
 
 async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {

@@ -31,6 +31,8 @@ test('media to be played and files on their way hold a submission back, in form 
   const held = checkAnswers(form, {}, context, { played: new Set(), uploading: new Set(['proof']) });
   expect(held.problems?.map((p) => p.field)).toEqual(['clip', 'name', 'proof']);
   expect(held.problems?.[2]?.message).toContain('on its way');
+  const broken = checkAnswers(form, {}, context, { uploading: new Set(), broken: new Set(['proof']) });
+  expect(broken.problems?.find((p) => p.field === 'proof')?.message).toContain('did not arrive');
   const free = checkAnswers(form, {}, context, { played: new Set(['clip']) });
   expect(free.problems?.map((p) => p.field)).toEqual(['name', 'proof']);
   expect(checkAnswers(form, { name: 'x' }, {}, { played: new Set() }).problems?.map((p) => p.field)).toEqual(['proof']);

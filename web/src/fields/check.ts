@@ -8,6 +8,8 @@ export interface Hurdles {
   played?: ReadonlySet<string>;
   /** Fields with a file on its way. */
   uploading?: ReadonlySet<string>;
+  /** Fields with a file that did not arrive. */
+  broken?: ReadonlySet<string>;
 }
 
 /** What would be submitted, or every reason why not, in form order. */
@@ -23,6 +25,9 @@ export function checkAnswers(form: Form, answers: Values, context: Values, hurdl
       own.push({ field: name, message: 'This is not valid JSON' });
     }
     if (hurdles.uploading?.has(name)) own.push({ field: name, message: 'A file is still on its way' });
+    else if (hurdles.broken?.has(name)) {
+      own.push({ field: name, message: 'A file did not arrive: try it again or take it away' });
+    }
     if (field.rules?.played_fully && hurdles.played && !hurdles.played.has(name) && context[name]) {
       own.push({ field: name, message: `Please ${verb(field.type)} this to its end first` });
     }

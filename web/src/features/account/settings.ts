@@ -34,6 +34,8 @@ export function useSetting<T>(
       client.setQueryData(settingsQuery.queryKey, after);
       return { before };
     },
+    // Without the others it would stand for all of them.
+    onSuccess: (_, __, { before }) => before ?? client.invalidateQueries({ queryKey: settingsQuery.queryKey }),
     onError: (_err, _value, context) => client.setQueryData(settingsQuery.queryKey, context?.before),
   });
   const stored = settings.data?.[key];

@@ -5,6 +5,7 @@ import { APIError, asAPIError, body, exportPipeline, parseDefinition } from '@/a
 import { chunk } from '@/lib/chunk';
 import type { Definition } from '@/pipeline/definition';
 import { normalize } from '@/pipeline/normalize';
+import { confirm } from '@/ui/ConfirmDialog';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { useBuilder } from './state/context';
 
@@ -19,14 +20,44 @@ interface Props {
 
 /** The definition as the document that `taskloom apply` takes. */
 export function YamlDialog({ opened, onClose, flush, onApply }: Props) {
+  // Nothing else has what is written here: neither the draft nor this browser's copy of it.
+  const [changed, setChanged] = useState(false);
+  const end = () => {
+    setChanged(false);
+    onClose();
+  };
+  const close = async () => {
+    const question = {
+      title: 'Close without applying?',
+      body: 'What you changed in the document is lost. The draft stays as it is.',
+      confirmLabel: 'Discard the changes',
+      cancelLabel: 'Go on editing',
+      danger: true,
+    };
+    if (!changed || (await confirm(question))) end();
+  };
   return (
-    <Modal opened={opened} onClose={onClose} title="Edit as YAML" size="xl">
-      <YamlForm onClose={onClose} flush={flush} onApply={onApply} />
+    <Modal
+      opened={opened}
+      onClose={() => void close()}
+      // Escape closes the editor's search, too, and a click beside the dialog is soon done.
+      closeOnEscape={!changed}
+      closeOnClickOutside={!changed}
+      title="Edit as YAML"
+      size="xl"
+    >
+      <YamlForm onClose={() => void close()} onApplied={end} flush={flush} onApply={onApply} onChanged={setChanged} />
     </Modal>
   );
 }
 
-function YamlForm({ onClose, flush, onApply }: Omit<Props, 'opened'>) {
+interface FormProps extends Omit<Props, 'opened'> {
+  onApplied: () => void;
+  /** Whether the document is another than the draft's. */
+  onChanged: (changed: boolean) => void;
+}
+
+function YamlForm({ onClose, onApplied, flush, onApply, onChanged }: FormProps) {
   const { id, projectId } = useBuilder();
   const [text, setText] = useState<string | null>(null);
   const [line, setLine] = useState<{ line: number } | null>(null);
@@ -46,13 +77,18 @@ function YamlForm({ onClose, flush, onApply }: Omit<Props, 'opened'>) {
     mutationFn: (document: string) => body(parseDefinition({ path: { project_id: projectId }, body: { document } })),
     onSuccess: ({ definition }) => {
       onApply(normalize(definition));
-      onClose();
+      onApplied();
     },
   });
   if (source.isPending) return <Skeleton h={360} />;
   if (source.isError)
     return <ErrorNote error={source.error} doing="write the draft as YAML" retry={() => void source.refetch()} />;
-  const current = text ?? source.data.document;
+  const { document } = source.data;
+  const current = text ?? document;
+  const edit = (now: string) => {
+    setText(now);
+    onChanged(now !== document);
+  };
   const error = apply.error ? asAPIError(apply.error) : null;
   const faults = error ? linesOf([error.message, ...error.problems.map((p) => p.message)]) : [];
   return (
@@ -62,7 +98,7 @@ function YamlForm({ onClose, flush, onApply }: Omit<Props, 'opened'>) {
         can undo.
       </Text>
       <Suspense fallback={<Skeleton h={360} />}>
-        <YamlEditor value={current} onChange={setText} faults={faults} goTo={line} />
+        <YamlEditor value={current} onChange={edit} faults={faults} goTo={line} />
       </Suspense>
       {error && faults.length === 0 && <ErrorNote error={apply.error} doing="read the document" />}
       {faults.length > 0 && (
@@ -92,11 +128,7 @@ function YamlForm({ onClose, flush, onApply }: Omit<Props, 'opened'>) {
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
-        <Button
-          loading={apply.isPending}
-          disabled={text === null || text === source.data.document}
-          onClick={() => apply.mutate(current)}
-        >
+        <Button loading={apply.isPending} disabled={current === document} onClick={() => apply.mutate(current)}>
           Apply to the draft
         </Button>
       </Group>

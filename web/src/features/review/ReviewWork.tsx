@@ -82,7 +82,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
     },
   });
   useForgetRefused(give, draft);
-  const release = useReleaseReview(work, draft.giveBack);
+  const release = useReleaseReview(work, draft);
   const back = useBackToQueue(work);
 
   const fields = work.fields as unknown as FormField[];
@@ -107,7 +107,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   const unanswered = useUnanswered(give, lost, give.mutate, draft.settle);
   // A claim that its own verdict ended is not lost.
   const over = !gone && !give.isPending && !unanswered.open && lost;
-  const locked = over || gone || give.isPending || unanswered.open;
+  const locked = over || gone || give.isPending || release.isPending || unanswered.open;
   const hand = (verdict: Verdict) =>
     give.mutate({ verdict: request(verdict, notes, draft.values, work.reviewed), next });
   const sent = give.variables?.verdict;
@@ -286,7 +286,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
           skip={releasing?.skip ?? false}
           onClose={() => setReleasing(null)}
           busy={release.isPending}
-          onRelease={(reason, skip) => void draft.flush().finally(() => release.mutate({ reason, skip }))}
+          onRelease={(reason, skip) => release.mutate({ reason, skip })}
         />
       </div>
     </FormAroundProvider>

@@ -1,6 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { body, releaseClaim, type Work } from '@/api';
+import type { Work } from '@/api';
+import type { Draft } from '@/features/work/draft/useDraft';
+import { type Giving, giveBack } from '@/features/work/giveBack';
 import { notify } from '@/ui/notify';
 
 /** Goes to the queue that the review came from. */
@@ -16,19 +18,13 @@ export function useBackToQueue(work: Work) {
 }
 
 /** Gives a review back and goes to its queue. What was written stays in this browser. */
-export function useReleaseReview(work: Work, done: () => void) {
+export function useReleaseReview(work: Work, draft: Draft) {
   const client = useQueryClient();
   const back = useBackToQueue(work);
   return useMutation({
-    mutationFn: ({ reason, skip }: { reason: string; skip: boolean }) =>
-      body(
-        releaseClaim({
-          path: { claim_id: work.claim_id },
-          query: { ...(reason && { reason }), ...(skip && { skip }) },
-        }),
-      ),
+    mutationFn: (giving: Giving) => giveBack(work, draft, giving),
     onSuccess: (_, { skip }) => {
-      done();
+      draft.giveBack();
       for (const key of ['listQueues', 'listClaims', 'explainQueue', 'listReviewQueue'])
         void client.invalidateQueries({ queryKey: [key] });
       notify.done(`The review of task ${work.task_id} is ${skip ? 'skipped' : 'released'}.`);

@@ -1,3 +1,5 @@
+import { atMost } from '@/lib/atMost';
+
 /**
  * Work that only this browser has. Logging out makes the server clear the browser's storage, so that the next person at
  * it finds nothing of this one: what was not handed in goes with it.
@@ -17,8 +19,7 @@ export function beforeLeaving(flush: Flush): () => void {
 }
 
 export async function sendUnsent(): Promise<void> {
-  const sent = Promise.allSettled([...live].map((flush) => flush()));
-  await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, patience))]);
+  await atMost(patience, Promise.allSettled([...live].map((flush) => flush())));
 }
 
 const kinds = [

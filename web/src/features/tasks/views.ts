@@ -36,13 +36,18 @@ export function useViews(pipelineId: number) {
   const settings = useQuery(settingsQuery);
   const views = parseViews(settings.data?.[key]);
   const save = useMutation({
-    mutationFn: (next: View[]) => body(putSetting({ path: { key }, body: { value: next.length > 0 ? next : null } })),
+    // To the list as the server has it: what is known here may be of before another tab's, or not be loaded yet.
+    mutationFn: async (change: (stored: View[]) => View[]) => {
+      const stored = await client.fetchQuery({ ...settingsQuery, staleTime: 0 });
+      const next = change(parseViews(stored[key]));
+      return body(putSetting({ path: { key }, body: { value: next.length > 0 ? next : null } }));
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: settingsQuery.queryKey }),
   });
   return {
     views,
-    add: (view: View) => save.mutateAsync(withView(views, view)),
-    remove: (name: string) => save.mutateAsync(views.filter((v) => v.name !== name)),
+    add: (view: View) => save.mutateAsync((stored) => withView(stored, view)),
+    remove: (name: string) => save.mutateAsync((stored) => stored.filter((v) => v.name !== name)),
     error: save.error,
     busy: save.isPending,
   };

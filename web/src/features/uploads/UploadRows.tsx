@@ -14,9 +14,10 @@ const pageSize = 25;
 /** What became of the rows of one upload. */
 export function UploadRows({ pipelineId, uploadId }: { pipelineId: number; uploadId: string }) {
   const detail = useQuery(uploadQuery(pipelineId, uploadId));
-  if (detail.isPending) return <Skeleton h={120} mt="sm" />;
-  if (detail.isError) return <ErrorNote error={detail.error} retry={() => detail.refetch()} doing="load the rows" />;
-  const d = detail.data;
+  const d = detail.data; // which stays when a later look fails
+  if (!d && detail.error)
+    return <ErrorNote error={detail.error} retry={() => detail.refetch()} doing="load the rows" />;
+  if (!d) return <Skeleton h={120} mt="sm" />;
   return (
     <Stack gap="md" mt="md">
       {d.errors.length > 0 ? <Errors upload={d} /> : <Text size="sm">No row was refused.</Text>}

@@ -1,4 +1,4 @@
-import { cleanup, screen } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { consoleAPI, Refused, sampleWork, showClaim } from '@/testing/claimPage';
@@ -87,4 +87,66 @@ test('a review that is over is claimed again as a review, and the queues are one
   await userEvent.click(screen.getByText('Claim it again'));
   await screen.findByText(/cannot be claimed now/);
   expect(asked).toEqual([{ role: 'reviewer', task_id: 12, node: 'check' }]);
+});
+
+test('a claim whose answer got lost is gone to, not told as taken', async () => {
+  const asked: unknown[] = [];
+  consoleAPI({
+    'GET /claims/c1': () => {
+      throw new Refused(409, 'your claim is over');
+    },
+    'POST /pipelines/3/claim': (body) => {
+      asked.push(body);
+      throw asked.length === 1 ? new Refused(0) : new Refused(409, 'node "solve" of task 12 is not free');
+    },
+    'GET /claims': () => ({ claims: [{ claim_id: 'c2', task_id: 12, node: 'solve' }] }),
+    'GET /claims/c2': () => sampleWork({ claim_id: 'c2' }),
+  });
+  const kept = { claimId: 'c1', pipelineId: 3, revision: 0, kind: 'subtask', at: Date.now() } as const;
+  mirror.write({ user: 1, task: 12, node: 'solve' }, kept);
+  const { router } = showClaim();
+  await userEvent.click(await screen.findByText('Claim it again'));
+  await screen.findByText(/cannot be reached/);
+  await userEvent.click(screen.getByText('Claim it again'));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/claims/c2'));
+  expect(asked).toHaveLength(2);
+});
+
+test('a release that waits for the last save is one, and nothing comes in between', async () => {
+  let save = () => {};
+  const gate = new Promise<void>((resolve) => {
+    save = resolve;
+  });
+  let [released, submitted] = [0, 0];
+  consoleAPI({
+    'GET /claims/c1': () => sampleWork(),
+    'PUT /claims/c1/draft': async () => {
+      await gate;
+      return { revision: 1, updated_at: new Date().toISOString() };
+    },
+    'POST /claims/c1/submit': () => {
+      submitted++;
+      return null;
+    },
+    'DELETE /claims/c1': () => {
+      released++;
+      return null;
+    },
+  });
+  const { router } = showClaim();
+  await userEvent.type(await answer(), 'forty');
+  await userEvent.click(screen.getByRole('button', { name: 'Skip' }));
+  const dialog = within(await screen.findByRole('dialog'));
+  const skip = dialog.getByRole('button', { name: 'Skip' });
+  await userEvent.click(skip);
+  await waitFor(() => expect(skip).toHaveProperty('disabled', true));
+  expect(dialog.getByRole('button', { name: 'Keep it' })).toHaveProperty('disabled', true);
+  await userEvent.keyboard('{Escape}{Control>}{Enter}{/Control}');
+  await userEvent.click(skip);
+  expect(screen.getByRole('dialog')).toBeDefined();
+  expect(submitted).toBe(0);
+  expect(released).toBe(0);
+  save();
+  await waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/3/work'));
+  expect(released).toBe(1);
 });

@@ -12,9 +12,11 @@ interface Props {
 
 /** Gives the task back; what was written stays for whoever holds it again: the same person only. */
 export function ReleaseDialog({ opened, onClose, onRelease, busy, skip: proposed }: Props) {
+  // On its way it cannot be called back: it would be released behind the back of who goes on.
+  const close = () => !busy && onClose();
   return (
-    <Modal opened={opened} onClose={onClose} title={proposed ? 'Skip this task' : 'Release this task'} centered>
-      <Reason key={String(proposed)} proposed={proposed} onClose={onClose} onRelease={onRelease} busy={busy} />
+    <Modal opened={opened} onClose={close} title={proposed ? 'Skip this task' : 'Release this task'} centered>
+      <Reason key={String(proposed)} proposed={proposed} onClose={close} onRelease={onRelease} busy={busy} />
     </Modal>
   );
 }
@@ -26,7 +28,7 @@ function Reason(p: Omit<Props, 'opened' | 'skip'> & { proposed: boolean }) {
     <form
       onSubmit={(e) => {
         e.preventDefault();
-        p.onRelease(reason.trim(), skip);
+        if (!p.busy) p.onRelease(reason.trim(), skip);
       }}
     >
       <Stack gap="md">
@@ -49,7 +51,7 @@ function Reason(p: Omit<Props, 'opened' | 'skip'> & { proposed: boolean }) {
           onChange={(e) => setSkip(e.currentTarget.checked)}
         />
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={p.onClose}>
+          <Button variant="default" onClick={p.onClose} disabled={p.busy}>
             Keep it
           </Button>
           <Button type="submit" loading={p.busy}>

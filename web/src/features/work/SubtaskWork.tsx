@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { asAPIError, body, releaseClaim, type Field as WireField, type Work } from '@/api';
+import { asAPIError, type Field as WireField, type Work } from '@/api';
 import { useMe } from '@/features/session/me';
 import { FormView, focusProblem, useForm } from '@/fields/FormView';
 import { checkAnswers, type Field, type Problem } from '@/fields/rules';
@@ -13,7 +13,8 @@ import { ErrorNote } from '@/ui/ErrorNote';
 import { notify } from '@/ui/notify';
 import { ConflictNote, DoneElsewhereNote, LostNote, OtherTabNote } from './DraftNotes';
 import { DraftChip } from './draft/DraftChip';
-import { useDraft } from './draft/useDraft';
+import { type Draft, useDraft } from './draft/useDraft';
+import { type Giving, giveBack } from './giveBack';
 import { Instructions } from './Instructions';
 import { useLease } from './lease/useLease';
 import { ReleaseDialog } from './ReleaseDialog';
@@ -50,7 +51,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   const [releasing, setReleasing] = useState<{ skip: boolean } | null>(null);
   const reclaim = useClaimNode();
   const submit = useSubmit(work, draft);
-  const release = useRelease(work, draft.giveBack);
+  const release = useRelease(work, draft);
   const gone = draft.doneElsewhere || submit.isSuccess || release.isSuccess;
   const lost = lease.lost || draft.phase === 'over' || ended !== undefined;
   const send = (what: HandIn) =>
@@ -66,12 +67,16 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   const unanswered = useUnanswered(submit, lost, send, draft.settle);
   // A claim that its own submission ended is not lost.
   const over = !gone && !submit.isPending && !unanswered.open && lost;
-  const locked = over || gone || submit.isPending || unanswered.open;
+  const locked = over || gone || submit.isPending || release.isPending || unanswered.open;
 
   useEffect(() => () => pendingUploads.clear(), []);
   const uploader = useMemo(() => uploaderOf(work.claim_id), [work.claim_id]);
   const hurdles = useMemo(
-    () => ({ played: draft.played, uploading: new Set(uploads.filter((u) => !u.error).map((u) => u.field)) }),
+    () => ({
+      played: draft.played,
+      uploading: new Set(uploads.filter((u) => !u.error).map((u) => u.field)),
+      broken: new Set(uploads.filter((u) => u.error).map((u) => u.field)),
+    }),
     [draft.played, uploads],
   );
   const checked = useMemo(
@@ -190,10 +195,10 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
             problems={problems}
             files={work.files}
             // While it is handed in, too: what is typed then would be in neither the submission nor the draft.
-            disabled={gone || submit.isPending || unanswered.open}
+            disabled={gone || submit.isPending || release.isPending || unanswered.open}
             onPlayed={draft.setPlayed}
             played={draft.played}
-            keys={!gone && !submit.isPending && !unanswered.open}
+            keys={!gone && !submit.isPending && !release.isPending && !unanswered.open}
             after={(field) => {
               const remark = returned ? remarks.get(field.name) : undefined;
               return (
@@ -219,9 +224,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
           skip={releasing?.skip ?? false}
           onClose={() => setReleasing(null)}
           busy={release.isPending}
-          onRelease={(reason, skip) =>
-            void draft.flush().finally(() => release.mutate({ reason, skip }, { onSuccess: () => setReleasing(null) }))
-          }
+          onRelease={(reason, skip) => release.mutate({ reason, skip }, { onSuccess: () => setReleasing(null) })}
         />
       </div>
     </UploaderProvider>
@@ -242,19 +245,13 @@ function blur() {
 }
 
 /** Gives a claim back and goes to its queue. */
-function useRelease(work: Work, onDone: () => void) {
+function useRelease(work: Work, draft: Draft) {
   const client = useQueryClient();
   const navigate = useNavigate();
   return useMutation({
-    mutationFn: ({ reason, skip }: { reason: string; skip: boolean }) =>
-      body(
-        releaseClaim({
-          path: { claim_id: work.claim_id },
-          query: { ...(reason && { reason }), ...(skip && { skip }) },
-        }),
-      ),
+    mutationFn: (giving: Giving) => giveBack(work, draft, giving),
     onSuccess: (_, { skip }) => {
-      onDone();
+      draft.giveBack();
       for (const key of ['listQueues', 'listClaims', 'explainQueue'])
         void client.invalidateQueries({ queryKey: [key] });
       notify.done(skip ? `Task ${work.task_id} is skipped.` : `Task ${work.task_id} is released.`);

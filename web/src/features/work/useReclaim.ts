@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { asAPIError, body, claimWork } from '@/api';
+import { asAPIError, body, claimWork, listClaims } from '@/api';
 import { workQuery } from './queries';
 
 interface Which {
@@ -10,21 +10,32 @@ interface Which {
   role: 'contributor' | 'reviewer';
 }
 
-/** Claims a certain task and opens it. */
+/** Claims a certain task and opens it; what the person holds already is opened. */
 export function useClaimNode() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const claim = useMutation({
-    mutationFn: async ({ pipelineId, taskId, node, role }: Which) => {
-      const work = await body(claimWork({ path: { pipeline_id: pipelineId }, body: { role, task_id: taskId, node } }));
-      if (!work?.claim_id)
-        throw new Error(`Task ${taskId} cannot be claimed now: somebody else has it, or it went on.`);
-      return work;
+    mutationFn: async ({ pipelineId, taskId, node, role }: Which): Promise<string> => {
+      let refused: unknown = new Error(`Task ${taskId} cannot be claimed now: somebody else has it, or it went on.`);
+      try {
+        const work = await body(
+          claimWork({ path: { pipeline_id: pipelineId }, body: { role, task_id: taskId, node } }),
+        );
+        if (work?.claim_id) {
+          client.setQueryData(workQuery(work.claim_id).queryKey, work);
+          return work.claim_id;
+        }
+      } catch (err) {
+        if (asAPIError(err).status !== 409) throw err;
+        refused = err;
+      }
+      // Perhaps nobody else has it: the answer to an earlier try got lost, or another tab claimed it.
+      const mine = await body(listClaims()).catch(() => null); // the refusal says what went wrong
+      const held = mine?.claims.find((c) => c.task_id === taskId && c.node === node);
+      if (!held) throw refused;
+      return held.claim_id;
     },
-    onSuccess: (work) => {
-      client.setQueryData(workQuery(work.claim_id).queryKey, work);
-      void navigate({ to: '/claims/$claimId', params: { claimId: work.claim_id }, replace: true });
-    },
+    onSuccess: (claimId) => void navigate({ to: '/claims/$claimId', params: { claimId }, replace: true }),
   });
   return { ...claim, refusal: claim.error ? asAPIError(claim.error).message : undefined };
 }

@@ -1,5 +1,5 @@
 import { Box, Group, Select, Text, Textarea } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { type ComponentType, useEffect, useState } from 'react';
 import { chunk } from '@/lib/chunk';
 import { Fallback } from '@/ui/Fallback';
 import { fieldLabel } from '../engine/options';
@@ -9,13 +9,39 @@ import type { CodeEditorProps } from './CodeEditor';
 import { Limits } from './Limits';
 import { asText } from './text';
 
-const Lazy = lazy(chunk(() => import('./CodeEditor')));
+const load = chunk(() => import('./CodeEditor'));
+let editor: ComponentType<CodeEditorProps> | undefined;
 
-/** The editor; until it has come, a plain one that already takes what is typed. */
+/** The code editor, once it has come. */
+function useEditor() {
+  const [come, setCome] = useState(() => editor);
+  useEffect(() => {
+    let current = true;
+    load().then(
+      (m) => {
+        editor = m.default;
+        if (current) setCome(() => m.default);
+      },
+      () => {}, // offline: the plain one does
+    );
+    return () => {
+      current = false;
+    };
+  }, []);
+  return come;
+}
+
+/**
+ * The editor; until it has come, a plain one that already takes what is typed. Who has begun in that stays in it: the
+ * keys that follow would go to the page and answer other fields.
+ */
 export function Code(p: CodeEditorProps) {
+  const Editor = useEditor();
+  const [begun, setBegun] = useState(false);
   const plain = (
     <Textarea
       value={p.value}
+      onFocus={() => setBegun(true)}
       onChange={(e) => p.onChange?.(e.currentTarget.value)}
       readOnly={p.readOnly || !p.onChange}
       aria-label={p.label}
@@ -24,13 +50,7 @@ export function Code(p: CodeEditorProps) {
       styles={{ input: { fontFamily: 'monospace' } }}
     />
   );
-  return (
-    <Fallback show={plain}>
-      <Suspense fallback={plain}>
-        <Lazy {...p} />
-      </Suspense>
-    </Fallback>
-  );
+  return <Fallback show={plain}>{Editor && !begun ? <Editor {...p} /> : plain}</Fallback>;
 }
 
 export function CodeInput(p: InputProps) {

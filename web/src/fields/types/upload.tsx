@@ -33,7 +33,10 @@ export function UploadInput(p: InputProps) {
 
   const put = (value: FileValue) => {
     const now = current.current;
-    now.onChange(p.field.multiple ? [...filesOf(now.value), value] : value);
+    const next = p.field.multiple ? [...filesOf(now.value), value] : value;
+    // A field that its condition hides gets no answers any more: the next upload adds to this one.
+    current.current = { ...now, value: next };
+    now.onChange(next);
   };
   const start = (file: globalThis.File) => {
     if (!uploader) return;
@@ -227,6 +230,24 @@ function Row({ file, link, children }: { file: FileValue; link?: File; children?
   );
 }
 
+/**
+ * Every answer of the server signs the address of a file anew. A picture keeps the one that it began with, for another
+ * would begin it again, and on a slow line it would never end. One that fails goes on with the newest, and keeps that.
+ */
+function Picture({ url, name }: { url: string; name: string }) {
+  const [kept, setKept] = useState(url);
+  const [failed, setFailed] = useState<string>();
+  if (kept === failed && url !== failed) setKept(url);
+  return (
+    <img
+      src={kept}
+      alt={name}
+      onError={() => setFailed(kept)}
+      style={{ maxWidth: '100%', maxHeight: 320, objectFit: 'contain' }}
+    />
+  );
+}
+
 export function UploadDisplay({ value, files }: DisplayProps) {
   return (
     <Stack gap="xs">
@@ -236,9 +257,7 @@ export function UploadDisplay({ value, files }: DisplayProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: a file may stand there twice
           <Stack key={i} gap={4}>
             <Row file={v} link={link} />
-            {link?.content_type.startsWith('image/') && (
-              <img src={link.url} alt={v.name} style={{ maxWidth: '100%', maxHeight: 320, objectFit: 'contain' }} />
-            )}
+            {link?.content_type.startsWith('image/') && <Picture key={link.file_id} url={link.url} name={v.name} />}
           </Stack>
         );
       })}

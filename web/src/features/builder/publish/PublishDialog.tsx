@@ -62,6 +62,7 @@ function PublishForm({ onClose, draft, flush, check, onJump }: Props) {
   const first = draft.version === 0;
   const changes = useChanges(first ? null : draft.live, doc.definition);
   const nothing = !first && changes === 0;
+  const ready = !check.checking && !nothing && !publish.isPending;
   return (
     <Stack>
       <Checklist {...check} onJump={onJump} />
@@ -85,7 +86,7 @@ function PublishForm({ onClose, draft, flush, check, onJump }: Props) {
           <form
             onSubmit={(e) => {
               e.preventDefault();
-              publish.mutate();
+              if (ready) publish.mutate();
             }}
           >
             <Stack>
@@ -99,7 +100,8 @@ function PublishForm({ onClose, draft, flush, check, onJump }: Props) {
                 value={note}
                 onChange={(e) => setNote(e.currentTarget.value)}
                 onKeyDown={(e) => {
-                  if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) e.currentTarget.form?.requestSubmit();
+                  // Held down since the dialog was asked for, it would publish what nobody has seen.
+                  if (e.key === 'Enter' && (e.metaKey || e.ctrlKey) && !e.repeat) e.currentTarget.form?.requestSubmit();
                 }}
               />
               {publish.error && <ErrorNote error={publish.error} doing="publish" />}

@@ -1,5 +1,6 @@
 import { type APIError, asAPIError } from '@/api';
 import { equal, type Values } from '@/fields/rules';
+import { atMost } from '@/lib/atMost';
 
 /** A draft as the server has it. */
 export interface Stored {
@@ -362,13 +363,7 @@ export class DraftKeeper {
 
   /** The save that is on its way has its answer, or had long enough: the server looks at the revision all the same. */
   private async answered(): Promise<void> {
-    if (!this.running) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, answerMost);
-    });
-    await Promise.race([this.running, enough]);
-    clearTimeout(timer);
+    if (this.running) await atMost(answerMost, this.running);
   }
 
   /** After a refused hand-in: whether the server has another draft than it was sent with, and it is this page's own. */
