@@ -1,8 +1,7 @@
 #!/bin/sh
 # Makes the namespace if it is not there yet, and keeps the runs that are over for
 # TEMPORAL_RETENTION in either case. TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE say
-# where. (Its search attributes are registered by
-# taskloom itself.)
+# where. (Its search attributes are registered by taskloom itself.)
 set -eu
 
 tries=0

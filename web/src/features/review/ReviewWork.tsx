@@ -13,6 +13,7 @@ import { useSubmitAndNext } from '@/features/work/SubmitBar';
 import { UnansweredNote } from '@/features/work/UnansweredNote';
 import { useInstructions } from '@/features/work/useInstructions';
 import { useClaimNode } from '@/features/work/useReclaim';
+import { useBackToQueue, useRelease } from '@/features/work/useRelease';
 import { useForgetRefused, useHandedIn, useTellFailed } from '@/features/work/useSubmit';
 import { useUnanswered } from '@/features/work/useUnanswered';
 import { WorkHeader } from '@/features/work/WorkHeader';
@@ -27,7 +28,6 @@ import { ReviewField } from './ReviewField';
 import classes from './ReviewWork.module.css';
 import { refusedFixes, useFixProblems } from './useFixProblems';
 import { useNotes } from './useNotes';
-import { useBackToQueue, useReleaseReview } from './useReleaseReview';
 import { useReviewKeys } from './useReviewKeys';
 import { VerdictDialog } from './VerdictDialog';
 
@@ -82,7 +82,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
     },
   });
   useForgetRefused(give, draft);
-  const release = useReleaseReview(work, draft);
+  const release = useRelease(work, draft);
   const back = useBackToQueue(work);
 
   const fields = work.fields as unknown as FormField[];

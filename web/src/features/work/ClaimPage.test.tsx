@@ -57,11 +57,20 @@ test('what was saved elsewhere since is shown, not what this page saw last', asy
   expect((await answer()).value).toBe('there');
 });
 
+/** What the server says of a claim that is over. */
+const over = {
+  'GET /claims/c1': () => {
+    throw new Refused(409, 'your claim is over');
+  },
+};
+
+/** This browser knows what the claim was of. */
+const keep = (node: string, kind: 'subtask' | 'review') =>
+  mirror.write({ user: 1, task: 12, node }, { claimId: 'c1', pipelineId: 3, revision: 0, kind, at: Date.now() });
+
 test('a claim that was handed in says so, not that it is lost', async () => {
   consoleAPI({
-    'GET /claims/c1': () => {
-      throw new Refused(409, 'your claim is over');
-    },
+    ...over,
     'GET /history/c1': () => ({ ...sampleWork(), outcome: 'waiting', at: new Date().toISOString() }),
   });
   showClaim();
@@ -72,16 +81,13 @@ test('a claim that was handed in says so, not that it is lost', async () => {
 test('a review that is over is claimed again as a review, and the queues are one click away', async () => {
   const asked: unknown[] = [];
   consoleAPI({
-    'GET /claims/c1': () => {
-      throw new Refused(409, 'your claim is over');
-    },
+    ...over,
     'POST /pipelines/3/claim': (body) => {
       asked.push(body);
       return null;
     },
   });
-  const kept = { claimId: 'c1', pipelineId: 3, revision: 0, kind: 'review', at: Date.now() } as const;
-  mirror.write({ user: 1, task: 12, node: 'check' }, kept);
+  keep('check', 'review');
   showClaim();
   expect(await screen.findByText('Go to the queues')).toBeDefined();
   await userEvent.click(screen.getByText('Claim it again'));
@@ -92,9 +98,7 @@ test('a review that is over is claimed again as a review, and the queues are one
 test('a claim whose answer got lost is gone to, not told as taken', async () => {
   const asked: unknown[] = [];
   consoleAPI({
-    'GET /claims/c1': () => {
-      throw new Refused(409, 'your claim is over');
-    },
+    ...over,
     'POST /pipelines/3/claim': (body) => {
       asked.push(body);
       throw asked.length === 1 ? new Refused(0) : new Refused(409, 'node "solve" of task 12 is not free');
@@ -102,8 +106,7 @@ test('a claim whose answer got lost is gone to, not told as taken', async () => 
     'GET /claims': () => ({ claims: [{ claim_id: 'c2', task_id: 12, node: 'solve' }] }),
     'GET /claims/c2': () => sampleWork({ claim_id: 'c2' }),
   });
-  const kept = { claimId: 'c1', pipelineId: 3, revision: 0, kind: 'subtask', at: Date.now() } as const;
-  mirror.write({ user: 1, task: 12, node: 'solve' }, kept);
+  keep('solve', 'subtask');
   const { router } = showClaim();
   await userEvent.click(await screen.findByText('Claim it again'));
   await screen.findByText(/cannot be reached/);

@@ -1,5 +1,4 @@
 import { Stack } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { asAPIError, type Field as WireField, type Work } from '@/api';
@@ -10,11 +9,9 @@ import { pendingUploads, usePendingUploads } from '@/fields/upload/pending';
 import { UploaderProvider } from '@/fields/upload/uploader';
 import { useHotkeys } from '@/lib/hotkeys';
 import { ErrorNote } from '@/ui/ErrorNote';
-import { notify } from '@/ui/notify';
 import { ConflictNote, DoneElsewhereNote, LostNote, OtherTabNote } from './DraftNotes';
 import { DraftChip } from './draft/DraftChip';
-import { type Draft, useDraft } from './draft/useDraft';
-import { type Giving, giveBack } from './giveBack';
+import { useDraft } from './draft/useDraft';
 import { Instructions } from './Instructions';
 import { useLease } from './lease/useLease';
 import { ReleaseDialog } from './ReleaseDialog';
@@ -25,6 +22,7 @@ import { UnansweredNote } from './UnansweredNote';
 import { uploaderOf } from './upload';
 import { useInstructions } from './useInstructions';
 import { useClaimNode } from './useReclaim';
+import { useRelease } from './useRelease';
 import { type HandIn, useSubmit } from './useSubmit';
 import { useUnanswered } from './useUnanswered';
 import { WorkHeader } from './WorkHeader';
@@ -242,26 +240,4 @@ function ExpiredHint() {
 
 function blur() {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-}
-
-/** Gives a claim back and goes to its queue. */
-function useRelease(work: Work, draft: Draft) {
-  const client = useQueryClient();
-  const navigate = useNavigate();
-  return useMutation({
-    mutationFn: (giving: Giving) => giveBack(work, draft, giving),
-    onSuccess: (_, { skip }) => {
-      draft.giveBack();
-      for (const key of ['listQueues', 'listClaims', 'explainQueue'])
-        void client.invalidateQueries({ queryKey: [key] });
-      notify.done(skip ? `Task ${work.task_id} is skipped.` : `Task ${work.task_id} is released.`);
-      void navigate({
-        to: '/pipelines/$pipelineId/work',
-        params: { pipelineId: String(work.pipeline_id) },
-        search: { role: work.kind === 'review' ? 'reviewer' : 'contributor' },
-        replace: true,
-      });
-    },
-    onError: (err) => notify.failed('release the task', err),
-  });
 }
