@@ -93,6 +93,55 @@ func TestProblemsAreListedInPart(t *testing.T) {
 	a = maker.refused(t, 422, "validation_error", http.MethodPost, onClaim(claim, "/review"),
 		`{"verdict": "reject", "comments": [`+strings.Repeat(`{"text": "x"},`, 200)+`{"text": "x"}]}`)
 	require.Contains(t, a.message(), "200")
+	var nodes strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&nodes, `"n%d":["",""],`, i)
+	}
+	admin := b.login(t, "admin1")
+	for _, layout := range []string{
+		`"solve": [` + strings.Repeat(`"",`, 300_000) + `0]`,
+		`"` + strings.Repeat("k", 500_000) + `": [` + strings.Repeat(`"",`, 100) + `0]`,
+		nodes.String() + `"solve": [0, 0]`,
+	} {
+		a := admin.refused(t, 422, "validation_error", http.MethodPut, b.pipeline("/draft"),
+			`{"definition": {}, "revision": 0, "layout": {`+layout+`}}`)
+		require.Less(t, len(a.Raw), 1<<10)
+	}
+	a = admin.refused(t, 422, "validation_error", http.MethodPut, b.pipeline("/draft"),
+		`{"definition": {}, "revision": 0, "layout": {"solve": [1, 2, 3]}}`)
+	require.Len(t, a.Body["problems"], 1)
+	require.Contains(t, a.message(), "layout.solve")
+}
+
+// What is decoded is what was checked: a key in another case is none, alone and
+// beside the right one.
+func TestKeysInAnotherCaseAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.created(t, 1)
+	admin, maker := b.login(t, "admin1"), b.login(t, "contributor1")
+	claim := maker.claim(t, "contributor")
+	for _, c := range []struct {
+		who                     person
+		method, path, key, body string
+	}{
+		{admin, http.MethodPost, b.org("/keys"), "Expires", `{"name": "n", "expires": "30d", "Expires": "x"}`},
+		{admin, http.MethodPut, b.org("/members/%d", b.Contributors[0]), "Role", `{"role": "member", "Role": "x"}`},
+		{
+			admin, http.MethodPost, b.org("/invites"), "projects[0].Role",
+			fmt.Sprintf(`{"email": "a@acme.test", "role": "member", "projects": [{"project_id": %d, "role": "reviewer", "Role": "x"}]}`, b.ProjectID),
+		},
+		{maker, http.MethodPost, onClaim(claim, "/review"), "Nodes", `{"verdict": "reject", "Nodes": [` + strings.Repeat(`1,`, 500_000) + `1]}`},
+		{maker, http.MethodPost, onClaim(claim, "/submit"), "valueſ", `{"values": {}, "valueſ": {"answer": "x"}}`},
+	} {
+		a := c.who.refused(t, 422, "validation_error", c.method, c.path, c.body)
+		require.Equal(t, []any{map[string]any{"path": c.key, "message": "unexpected property"}}, a.Body["problems"], c.path)
+		require.Less(t, len(a.Raw), 1<<10, c.path)
+	}
+	drafts := fmt.Sprintf("/projects/%d/pipelines", b.ProjectID)
+	a := admin.refused(t, 422, "validation_error", http.MethodPost, drafts, `{"definition": {"name": "a", "NAME": "b", "nodes": [], "edges": []}}`)
+	require.Contains(t, a.message(), "NAME")
+	maker.ok(t, 204, http.MethodPut, "/me/settings/open", `{"value": {"a": 1, "A": 2}}`) // no schema, no keys of one
 }
 
 func TestAFormsProblemsAreListedInPart(t *testing.T) {

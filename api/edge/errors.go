@@ -107,6 +107,9 @@ func init() {
 		return r
 	}
 	huma.DefaultArrayNullable = false
+	// A key in another case is an unknown one: huma would not check "Role" beside
+	// role, but decoding takes the last of both.
+	huma.ValidateStrictCasing = true
 }
 
 // Refuse turns any error into its answer.

@@ -8,8 +8,9 @@ import (
 
 // withinReason reports whether a body has few enough places that can be wrong.
 // huma makes a problem of every unknown property and looks at every item of a
-// list, however long, so a body of megabytes would become a thousand times as
-// much memory. What the schema leaves open, such as values, is not looked at.
+// list and every member of a map, however long, so a body of megabytes would
+// become a thousand times as much memory. What the schema leaves open, such as
+// values, is not looked at.
 func withinReason(schemas huma.Registry, schema *huma.Schema, body []byte) bool {
 	c := crowd{schemas: schemas}
 	return c.walk(schema, body)
@@ -24,12 +25,16 @@ func (c *crowd) walk(s *huma.Schema, value []byte) (ok bool) {
 	if s != nil && s.Ref != "" {
 		s = c.schemas.SchemaFromRef(s.Ref)
 	}
-	switch {
-	case s == nil:
+	if s == nil {
 		return true
-	case len(s.Properties) > 0 && wirejson.Shape(value) == '{':
+	}
+	each, _ := s.AdditionalProperties.(*huma.Schema)
+	switch shape := wirejson.Shape(value); {
+	case len(s.Properties) > 0 && shape == '{':
 		return c.object(s, value)
-	case s.Items != nil && wirejson.Shape(value) == '[':
+	case each != nil && shape == '{':
+		return c.dictionary(each, value)
+	case s.Items != nil && shape == '[':
 		return c.list(s, value)
 	}
 	return true
@@ -48,6 +53,21 @@ func (c *crowd) object(s *huma.Schema, value []byte) bool {
 	return ok
 }
 
+// dictionary looks at members with keys of the caller's choice and a schema that
+// they share, which may leave them open.
+func (c *crowd) dictionary(each *huma.Schema, value []byte) bool {
+	if each.Type == "" && each.Ref == "" {
+		return true
+	}
+	n, ok := 0, true
+	wirejson.Members(value, func(_ string, member []byte) bool {
+		n++
+		ok = n <= unboundedItems && c.walk(each, member)
+		return ok
+	})
+	return ok
+}
+
 func (c *crowd) list(s *huma.Schema, value []byte) bool {
 	most, n, ok := maxItems(s), 0, true
 	wirejson.Elements(value, func(item []byte) bool {
@@ -58,12 +78,14 @@ func (c *crowd) list(s *huma.Schema, value []byte) bool {
 	return ok
 }
 
+// unboundedItems is how many items there may be where the schema has no limit.
+const unboundedItems = 1000
+
 // maxItems leaves a little beyond the schema's limit to huma, whose message says
 // what the limit is.
 func maxItems(s *huma.Schema) int {
-	const fallback = 1000
 	if s.MaxItems == nil {
-		return fallback
+		return unboundedItems
 	}
-	return *s.MaxItems + MaxProblems
+	return *s.MaxItems + min(*s.MaxItems, MaxProblems)
 }

@@ -167,9 +167,23 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Parse reads a definition from JSON, refusing unknown keys. It checks the
-// document's shape only; Validate checks its sense.
+// Parse reads a definition from JSON, refusing unknown keys, which those in
+// another case are, too. It checks the document's shape only; Validate checks
+// its sense.
 func Parse(doc []byte) (Definition, error) {
+	d, err := Stored(doc)
+	if err == nil {
+		err = exactKeys(doc)
+	}
+	if err != nil {
+		return Definition{}, err
+	}
+	return d, nil
+}
+
+// Stored is Parse for what was accepted before, perhaps by a release that took keys in
+// another case: what is published stays readable.
+func Stored(doc []byte) (Definition, error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.DisallowUnknownFields()
 	var d Definition

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -33,6 +34,30 @@ func TestParse(t *testing.T) {
 	}
 	_, err = pipeline.Parse([]byte(`{"nodes":[{"lease":"soon"}]}`))
 	require.ErrorContains(t, err, `"soon" is no time span; write it as "30m" or "2h"`)
+}
+
+// What is decoded is what everybody else reads in the document.
+func TestParseRefusesKeysInAnotherCase(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ doc, key string }{
+		{`{"name":"a","NAME":"b"}`, "NAME"},
+		{`{"Name":"a"}`, "Name"},
+		{`{"nodeſ":[]}`, "nodeſ"},
+		{`{"nodes":[{"key":"a"},{"Kind":"start","key":"b"}]}`, "Kind"},
+		{`{"nodes":[{"fields":[{"options":["a",{"Value":"b"}]}]}]}`, "Value"},
+		{`{"nodes":[{"fields":[{"llm":{"tools":[{"Name":"t"}]}}]}]}`, "Name"},
+		{`{"nodes":[{"fields":[{"value":1,"rules":{"Max_Chars":1}}]}]}`, "Max_Chars"},
+		{`{"edges":[{"when":{"not":{"field":"f","value":1,"Op":"eq"}}}]}`, "Op"},
+	} {
+		_, err := pipeline.Parse([]byte(c.doc))
+		require.EqualError(t, err, fmt.Sprintf("unknown field %q; keys are in lower case", c.key), c.doc)
+		_, err = pipeline.Stored([]byte(c.doc))
+		require.NoError(t, err, "what an older release published stays readable")
+	}
+	_, err := pipeline.Parse([]byte(`{"nodes":[{"fields":[{"value":{"A":1,"a":[{"B":2}]},"rules":{"min":{"A":1}},
+		"llm":{"tools":[{"name":"t","parameters":{"properties":{"Type":{},"type":{}}}}]}}]}],
+		"edges":[{"when":{"any":[{"value":[{"A":1}]},{"value":{"A":1e999}}]}}]}`))
+	require.NoError(t, err, "there, keys are anybody's")
 }
 
 func TestParseSaysWhatDoesNotFitWithoutGo(t *testing.T) {

@@ -27,7 +27,7 @@ func (s *Store) DuplicatePipeline(ctx context.Context, from Member, pipelineID i
 	if err != nil {
 		return PipelineRow{}, err
 	}
-	def, err := pipeline.Parse(original.Draft)
+	def, err := pipeline.Stored(original.Draft)
 	if err != nil {
 		return PipelineRow{}, fmt.Errorf("parse draft: %w", err)
 	}
@@ -113,7 +113,7 @@ func (s *Store) Definition(ctx context.Context, orgID, pipelineID int64, number 
 		}
 		raw = v.Definition
 	}
-	def, err := pipeline.Parse(raw)
+	def, err := pipeline.Stored(raw)
 	if err != nil {
 		return def, fmt.Errorf("parse definition: %w", err)
 	}

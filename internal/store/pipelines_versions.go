@@ -96,7 +96,7 @@ func (s *Store) RestoreVersion(ctx context.Context, m Member, pipelineID int64, 
 		if err != nil {
 			return err
 		}
-		def, err := pipeline.Parse(v.Definition)
+		def, err := pipeline.Stored(v.Definition)
 		if err != nil {
 			return fmt.Errorf("parse version %d: %w", number, err)
 		}

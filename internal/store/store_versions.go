@@ -99,7 +99,7 @@ func (s *Store) loadVersion(ctx context.Context, q querier, versionID int64) (*p
 	if err != nil {
 		return nil, translate(fmt.Errorf("load pipeline version: %w", err))
 	}
-	def, err := pipeline.Parse(raw)
+	def, err := pipeline.Stored(raw)
 	if err != nil {
 		return nil, fmt.Errorf("parse pipeline version %d: %w", versionID, err)
 	}

@@ -108,7 +108,7 @@ func (in CreateTasks) holdPipeline(ctx context.Context, tx pgx.Tx) (*pipeline.De
 	if versionID == nil || *versionID != in.VersionID {
 		return nil, ErrVersionChanged
 	}
-	d, err := pipeline.Parse(doc)
+	d, err := pipeline.Stored(doc)
 	return &d, err
 }
 
