@@ -17,7 +17,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 
 	"github.com/taskloom/taskloom/api/console"
 	"github.com/taskloom/taskloom/api/edge"
@@ -43,7 +42,8 @@ type Deps struct {
 	// final slash.
 	PublicURL string
 	// TrustedProxies are the networks of the proxies in front of the service,
-	// whose X-Forwarded-For tells where a request comes from.
+	// whose X-Forwarded-For tells where a request comes from, and whose traces
+	// requests belong to.
 	TrustedProxies []netip.Prefix
 	// Limits counts requests against the rates of the External API, and failed
 	// logins for all processes; nil means that nothing is limited but the logins
@@ -103,6 +103,7 @@ func New(d Deps) *API {
 		Store: d.Store, Cursors: cursors, Bodies: bodies, Gate: gate, Now: d.Now, Rand: d.Rand,
 		PublicURL: d.PublicURL, Proxies: d.TrustedProxies, Limits: d.Limits, Publish: d.Publish, Objects: d.Links, About: d.About,
 	})
+	observer.Expect(r) // the web app fails with nothing of its own, and what follows here is not found
 	if d.App == nil {
 		r.Get("/", landing())
 	} else {
@@ -113,7 +114,7 @@ func New(d Deps) *API {
 		r.Method(http.MethodGet, "/*", d.App)
 	}
 	return &API{
-		Handler:  gate.Shed("/api/", otelhttp.NewHandler(r, "http")),
+		Handler:  gate.Shed("/api/", edge.Traced(d.TrustedProxies, r)),
 		External: external.OpenAPI(), Console: web.OpenAPI(),
 	}
 }

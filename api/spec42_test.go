@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -169,6 +170,10 @@ func TestSpec42_ExpiryScalesWithTheSize(t *testing.T) {
 		{10 << 30, time.Hour + 10240*time.Second},
 		{int64(1) << 40, 12 * time.Hour},
 		{int64(1) << 62, 12 * time.Hour},
+		{json.Number("9223372036854775807"), 12 * time.Hour},
+		{json.Number("1000000.0"), time.Hour},
+		{json.Number("6291456e2"), time.Hour + 10*time.Minute},
+		{json.Number("1.073741824E+10"), time.Hour + 10240*time.Second},
 	} {
 		body := map[string]any{}
 		if c.size != nil {
@@ -227,6 +232,10 @@ func TestSpec42_InitRefusesWhatCannotWork(t *testing.T) {
 		"size a fraction":  {`{"file_size_bytes": 1.5}`, 422, "validation_error"},
 		"size zero":        {`{"file_size_bytes": 0}`, 422, "validation_error"},
 		"size huge":        {`{"file_size_bytes": 99999999999999999999}`, 422, "validation_error"},
+		"size one more":    {`{"file_size_bytes": 9223372036854775808}`, 422, "validation_error"},
+		"size a hair off":  {`{"file_size_bytes": 1.00000000000000000001}`, 422, "validation_error"},
+		"size in the sky":  {`{"file_size_bytes": 1e999999999}`, 422, "validation_error"},
+		"size a grain":     {`{"file_size_bytes": 1e-999999999}`, 422, "validation_error"},
 	} {
 		a := f.init(t, c.body)
 		require.Equal(t, c.status, a.Status, "%s: %s", name, a.Raw)

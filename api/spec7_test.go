@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/api"
@@ -304,4 +306,29 @@ func TestMetricsCountByRouteTemplate(t *testing.T) {
 	require.Contains(t, all.String(), `/api/v1/workflows/{workflow_id}`)
 	require.Contains(t, all.String(), `unmatched`)
 	require.NotContains(t, all.String(), "987654321")
+}
+
+// Of a series that begins with a burst of errors Prometheus sees no rise.
+func TestErrorsOfEveryRouteAreCountedFromZeroOn(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	b := serve(t, dbtest.NewWorld(t), func(d *api.Deps) { d.Metrics = reg })
+	scrape := func() string {
+		rec := httptest.NewRecorder()
+		promhttp.HandlerFor(reg, promhttp.HandlerOpts{}).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+		return rec.Body.String()
+	}
+	fresh := scrape()
+	task := `taskloom_http_requests_total{method="GET",route="/api/v1/workflows/{workflow_id}/tasks/{task_id}"`
+	for _, route := range []string{
+		`taskloom_http_requests_total{method="POST",route="/api/console/pipelines/{pipeline_id}/claim"`,
+		`taskloom_http_requests_total{method="GET",route="/readyz"`, task,
+	} {
+		for _, status := range []string{"500", "503"} {
+			require.Contains(t, fresh, route+`,status="`+status+`"} 0`)
+		}
+	}
+	require.NotContains(t, fresh, "unmatched")
+	b.v1(t, http.MethodGet, b.workflow("/tasks/987654321"), nil)
+	require.Contains(t, scrape(), task+`,status="404"} 1`, "requests are counted under the same route")
 }

@@ -159,6 +159,8 @@ type api struct {
 	completions chan struct{}
 	// registered are the operations that have taken their permission.
 	registered map[string]bool
+	// strangers are those who call without a session.
+	strangers *strangers
 }
 
 // Error is the body of every error answer.
@@ -174,12 +176,12 @@ type Error struct {
 func Mount(root chi.Router, d Deps) huma.API {
 	a := &api{
 		Deps: d, cookie: newCookie(d.PublicURL), throttle: newThrottle(d.Limits), registered: map[string]bool{},
-		completions: make(chan struct{}, completionsAtOnce),
+		completions: make(chan struct{}, completionsAtOnce), strangers: newStrangers(),
 	}
 	root.Route(Prefix, func(r chi.Router) {
 		r.Use(edge.Private("Cookie"), edge.ShowProblems, sameOrigin(d.PublicURL), requireJSON, unchanged(a.cookie.name))
 		a.huma = humachi.New(r, a.config())
-		a.huma.UseMiddleware(d.Gate.Middleware(a.huma), a.authorize, a.refuseUnstorable, d.Bodies.Middleware(a.huma, storableBody))
+		a.huma.UseMiddleware(a.suspect, d.Gate.Middleware(a.huma), a.authorize, a.refuseUnstorable, d.Bodies.Middleware(a.huma, storableBody))
 		a.registerSession()
 		a.registerMe()
 		a.registerInfo()

@@ -19,7 +19,7 @@ const inviteTokenBytes = 16
 // Invite lets one person in, once.
 type Invite struct {
 	ID        int64           `json:"id"`
-	Email     string          `json:"email" doc:"Whom it is for; nobody else can use it for themselves."`
+	Email     string          `json:"email" doc:"Whose account it lets in. Where the address has none, whoever has the link makes it."`
 	Role      string          `json:"role" enum:"org_admin,member" doc:"In the organization."`
 	Projects  []RoleInProject `json:"projects"`
 	InvitedBy Person          `json:"invited_by" doc:"It works only while they may grant what it grants."`
@@ -39,7 +39,7 @@ func newInvite(i store.Invite) Invite {
 type NewInvite struct {
 	ID        int64     `json:"id"`
 	Email     string    `json:"email"`
-	URL       string    `json:"url" doc:"Send it to the person: it cannot be shown again."`
+	URL       string    `json:"url" doc:"Send it to the person, and to nobody else: it cannot be shown again."`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 

@@ -137,6 +137,7 @@ func (a *api) checkInvitee(ctx context.Context, in *acceptInviteInput, i store.I
 	}
 	ok, _, err := password.Check(ctx, in.Body.Password, i.PasswordHash)
 	if err != nil {
+		a.throttle.undecided(ctx, attempt)
 		return err
 	}
 	if !ok {

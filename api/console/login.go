@@ -57,6 +57,9 @@ func (a *api) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
 	}
 	user, err := a.checkLogin(ctx, in)
 	if err != nil {
+		if !errors.Is(err, store.ErrWrongPassword) {
+			a.throttle.undecided(ctx, attempt)
+		}
 		return nil, err
 	}
 	a.throttle.succeeded(ctx, attempt)

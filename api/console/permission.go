@@ -121,6 +121,7 @@ func (a *api) authorize(ctx huma.Context, next func(huma.Context)) {
 	}
 	r, _ := humachi.Unwrap(ctx)
 	user, err := a.sessionUser(r)
+	a.strangers.learn(ctx.Context(), a.session(r), a.Proxies.Client(r), err)
 	if err != nil {
 		edge.WriteHumaError(a.huma, ctx, err)
 		return

@@ -102,11 +102,13 @@ func (a *api) changePassword(ctx context.Context, in *changePasswordInput) (*str
 	}
 	user, err := a.Store.UserByEmail(ctx, caller(ctx).Email)
 	if err != nil {
+		a.throttle.undecided(ctx, attempt)
 		return nil, err
 	}
 	edge.From(ctx).Leave() // passwords have a line of their own
 	ok, _, err := password.Check(ctx, in.Body.Current, user.PasswordHash)
 	if err != nil {
+		a.throttle.undecided(ctx, attempt)
 		return nil, err
 	}
 	if !ok {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/netip"
 	"strconv"
 	"testing"
@@ -78,6 +79,55 @@ func TestManyAddressesSlowDownButLockNobodyOut(t *testing.T) {
 		require.NoError(t, h.allow(t.Context(), own), "the owner logs in as often as they like")
 		h.succeeded(t.Context(), own)
 	}
+}
+
+// household is an address of the n-th /64 of one IPv6 /48.
+func household(n int) netip.Addr {
+	return netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 0, 1, byte(n >> 8), byte(n), 15: 1})
+}
+
+// A site of IPv6 has an address for each try, and gets few tries all the same.
+func TestManyNetworksOfOneSiteSlowDownTogether(t *testing.T) {
+	t.Parallel()
+	h := newThrottle(nil)
+	for i := range failuresPerAccount / failuresPerPair {
+		require.Equal(t, failuresPerPair, tries(t, h, "owner@acme.test", from(i), failuresPerPair))
+	}
+	allowed := 0
+	for i := range 1000 {
+		allowed += tries(t, h, "owner@acme.test", household(i), 1)
+	}
+	require.Equal(t, triesOfSite, allowed)
+	require.Equal(t, triesWhenGuessed, tries(t, h, "owner@acme.test", netip.MustParseAddr("2001:db8:2::1"), 10), "another site")
+	require.Equal(t, triesWhenGuessed, tries(t, h, "owner@acme.test", from(1000), 10))
+	require.Equal(t, failuresPerPair, tries(t, h, "other@acme.test", household(2000), 20), "another account")
+	own := newAttempt("owner@acme.test", netip.MustParseAddr("2001:db8:3::1"))
+	for range 2 * triesOfSite {
+		require.NoError(t, h.allow(t.Context(), own), "the owner logs in as often as they like")
+		h.succeeded(t.Context(), own)
+	}
+}
+
+// What the server could not decide is no failure, however often it is tried.
+func TestWhatNobodyDecidedDoesNotCount(t *testing.T) {
+	t.Parallel()
+	h := newThrottle(nil)
+	own := newAttempt("owner@acme.test", from(1))
+	require.Equal(t, failuresPerPair-1, tries(t, h, "owner@acme.test", from(1), failuresPerPair-1))
+	for range 2 * failuresPerAccount {
+		require.NoError(t, h.allow(t.Context(), own))
+		h.undecided(t.Context(), own)
+	}
+	require.Equal(t, 1, tries(t, h, "owner@acme.test", from(1), 5), "what failed before stays counted")
+
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	hasty := newAttempt("hasty@acme.test", from(2))
+	for range failuresPerPair {
+		require.NoError(t, h.allow(t.Context(), hasty))
+		h.undecided(gone, hasty)
+	}
+	require.Zero(t, tries(t, h, "hasty@acme.test", from(2), 1), "who hangs up is counted")
 }
 
 func TestSuccessesDoNotCount(t *testing.T) {

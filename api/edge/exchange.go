@@ -22,9 +22,11 @@ type Exchange struct {
 	// owner is whose share of the budget for bodies the request uses.
 	owner string
 	// gate is whose place the request needs, line where it waits for one, and
-	// inside whether it has one, and since when. caller is who it says that it is from.
+	// inside whether it has one, and since when. caller is who it says that it is from,
+	// apart whether it stands with those who flood.
 	gate   *Gate
 	line   *line
+	apart  bool
 	inside bool
 	since  time.Duration
 	caller caller

@@ -20,10 +20,11 @@ import (
 // wait in line for a moment and are refused then. Nobody holds a place while
 // they send a body or read an answer, so slow callers keep nobody out. People,
 // programs, and what takes long by its nature have places of their own, so that
-// none of them keeps the others out: programs that flood leave people at work.
+// none of them keeps the others out: programs that flood leave people at work. Who
+// floods as a person and is none stands apart, at one place.
 type Gate struct {
-	programs, people, slow *line
-	peoplePrefix           string // of the paths that people call
+	programs, people, slow, apart *line
+	peoplePrefix                  string // of the paths that people call
 	// shed counts who is refused at the door, and is in no other count; vain who stood
 	// in line first, and is among the requests as well.
 	shed, vain prometheus.Counter
@@ -50,8 +51,8 @@ const slowOperation = "slow"
 func Slow() map[string]any { return map[string]any{slowOperation: true} }
 
 // NewGate makes a Gate with that many places for programs, as many for people,
-// whose paths begin with people, and a quarter as many for what takes long, or two;
-// 0 or less is no gate at all. reg may be nil.
+// whose paths begin with people, a quarter as many for what takes long, or two, and
+// one for who stands apart; 0 or less is no gate at all. reg may be nil.
 func NewGate(places int, people string, now func() time.Time, reg prometheus.Registerer) *Gate {
 	if places <= 0 {
 		return nil
@@ -63,7 +64,7 @@ func NewGate(places int, people string, now func() time.Time, reg prometheus.Reg
 	}, []string{"at"})
 	g := &Gate{
 		programs: newLine(places, quickPatience, now), people: newLine(places, quickPatience, now),
-		slow: newLine(slowPlaces(places), slowPatience, now), peoplePrefix: people,
+		slow: newLine(slowPlaces(places), slowPatience, now), apart: newLine(1, quickPatience, now), peoplePrefix: people,
 		shed: refused.WithLabelValues("door"), vain: refused.WithLabelValues("line"), // from zero on, for rates
 	}
 	// Only among programs: who asks again at once is one, and of people those who work
@@ -156,7 +157,10 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 		ex := From(ctx.Context())
 		r, _ := humachi.Unwrap(ctx)
 		ex.gate, ex.line, ex.caller = g, g.line(r.URL.Path, r.ContentLength), callerOf(r.Header)
-		if ctx.Operation().Metadata[slowOperation] == true {
+		switch {
+		case ex.apart:
+			ex.line = g.apart
+		case ctx.Operation().Metadata[slowOperation] == true:
 			ex.line = g.slow
 		}
 		if err := ex.enter(ctx.Context()); err != nil {
@@ -168,11 +172,16 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 	}
 }
 
+// StandApart lets the request wait with those who flood, at a place of their own.
+// Middleware that stands before the gate calls it.
+func (ex *Exchange) StandApart() { ex.apart = true }
+
 // enter takes a place for the request, where there is a gate. The error refuses
 // the request.
 func (ex *Exchange) enter(ctx context.Context) error {
-	// The door knows neither the operation nor the size of what is not announced.
-	if ex.gate != nil && !ex.inside && ex.line == ex.gate.slow && ex.line.full(ex.caller) {
+	// The door knows neither the operation nor the size of what is not announced, nor
+	// who stands apart.
+	if ex.gate != nil && !ex.inside && (ex.line == ex.gate.slow || ex.line == ex.gate.apart) && ex.line.full(ex.caller) {
 		return ex.refuse(ctx, ex.line.places.now())
 	}
 	return ex.take(ctx, (*line).enter)

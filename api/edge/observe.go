@@ -59,6 +59,22 @@ func NewObserver(logger *slog.Logger, now func() time.Time, reg prometheus.Regis
 	return o
 }
 
+// serverErrors are the statuses that requests fail with through no fault of their own.
+var serverErrors = []int{http.StatusInternalServerError, http.StatusServiceUnavailable}
+
+// Expect begins the counts of what every route may fail with, at zero: of a series
+// that comes with a burst of errors Prometheus sees the height, and no rise. routes
+// is the outermost router with all of its routes.
+func (o *Observer) Expect(routes chi.Routes) {
+	count := func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		for _, status := range serverErrors {
+			o.requests.WithLabelValues(knownMethod(method), routeLabel(pattern), strconv.Itoa(status))
+		}
+		return nil
+	}
+	_ = chi.Walk(routes, count) // count has no errors
+}
+
 // Middleware observes requests and turns panics into answers. It is a
 // middleware of the outermost router, inside Identify, so that it finds the
 // route in the router's context afterwards.
@@ -129,10 +145,14 @@ func observe(o prometheus.Observer, took time.Duration, requestID string) {
 	with.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"request_id": requestID})
 }
 
-// routePattern returns the template of the route that matched, so that paths
-// that callers make up do not become label values.
+// routePattern is the label of the route that matched.
 func routePattern(r *http.Request) string {
-	pattern := chi.RouteContext(r.Context()).RoutePattern()
+	return routeLabel(chi.RouteContext(r.Context()).RoutePattern())
+}
+
+// routeLabel is the template of a route, so that paths that callers make up do not
+// become label values.
+func routeLabel(pattern string) string {
 	if pattern == "" || strings.HasSuffix(pattern, "/*") {
 		return "unmatched"
 	}

@@ -96,10 +96,13 @@ func (l *Limits) AdmitUnproven(ctx context.Context, h http.Header, keyID string,
 func (l *Limits) Failed(ctx context.Context, h http.Header, client netip.Addr, err error) error {
 	d := l.limiter.Take(ctx, limit.FailedAuth, Network(client), 1)
 	advise(h, d)
-	if !d.Reached && !d.Unknown {
-		return err
+	switch {
+	case d.Unknown:
+		return l.refuse(ctx, d, "requests without a valid API key cannot be counted at the moment, so this one is refused; check the key")
+	case d.Reached:
+		return l.refuse(ctx, d, "too many requests without a valid API key from this address; check the key")
 	}
-	return l.refuse(ctx, d, "too many requests without a valid API key from this address; check the key")
+	return err
 }
 
 // Charge counts what a request turned out to cost beyond what it was admitted
@@ -136,10 +139,27 @@ func KeyID(hash [32]byte) string { return hex.EncodeToString(hash[:16]) }
 // Network is whom an address counts for. A household has a whole IPv6 /64.
 func Network(a netip.Addr) string {
 	const household = 64
-	if a.Is6() {
-		if p, err := a.Prefix(household); err == nil {
-			return p.String()
-		}
+	if n := network6(a, household); n != "" {
+		return n
 	}
 	return a.String()
+}
+
+// Site is the largest network that a provider commonly gives one customer, an
+// IPv6 /48; "" for an IPv4 address, which is all that its customer has.
+func Site(a netip.Addr) string {
+	const site = 48
+	return network6(a, site)
+}
+
+// network6 is the IPv6 network of an address, "" for one of IPv4.
+func network6(a netip.Addr, bits int) string {
+	if !a.Is6() {
+		return ""
+	}
+	p, err := a.Prefix(bits)
+	if err != nil {
+		return ""
+	}
+	return p.String()
 }

@@ -24,6 +24,31 @@ func TestAHouseholdIsOneAddress(t *testing.T) {
 	require.Equal(t, "invalid IP", Network(netip.Addr{}), "one bucket for all of them")
 }
 
+func TestASiteIsManyHouseholds(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, Site(netip.MustParseAddr("2001:db8:1:2::1")), Site(netip.MustParseAddr("2001:db8:1:ffff::1")))
+	require.NotEqual(t, Site(netip.MustParseAddr("2001:db8:1:2::1")), Site(netip.MustParseAddr("2001:db8:2:2::1")))
+	require.Empty(t, Site(netip.MustParseAddr("192.0.2.1")))
+	require.Empty(t, Site(netip.Addr{}))
+}
+
+// While Redis is away the first bad key is refused already: it is not told that
+// there were many.
+func TestWhoCannotBeCountedHearsSo(t *testing.T) {
+	t.Parallel()
+	away, err := limit.New(limit.Options{
+		Rates: limit.Rates{limit.FailedAuth: {Limit: 5, Period: time.Minute}}, RedisURL: "redis://127.0.0.1:1",
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, away.Close()) })
+	h := http.Header{}
+	err = NewLimits(away, nil).Failed(t.Context(), h, netip.MustParseAddr("192.0.2.1"), fault.New(fault.InvalidAPIKey, "the key is unknown"))
+	require.True(t, fault.Is(err, fault.RateLimited))
+	require.NotContains(t, err.Error(), "too many")
+	require.ErrorContains(t, err, "cannot be counted at the moment, so this one is refused; check the key; wait ")
+	require.Empty(t, h)
+}
+
 func TestBodyCost(t *testing.T) {
 	t.Parallel()
 	for bytes, want := range map[int64]int64{

@@ -2,6 +2,8 @@ package v1
 
 import (
 	"bytes"
+	"math"
+	"math/big"
 	"strconv"
 
 	"github.com/taskloom/taskloom/api/internal/wirejson"
@@ -47,11 +49,28 @@ func decodeUpload(body []byte, known func(name string) bool) (uploadBody, error)
 func isNull(value []byte) bool { return wirejson.Shape(value) == 'n' }
 
 func (b *batch) readSize(value []byte) bool {
-	n, err := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
-	if err != nil || n < 1 {
+	literal := bytes.TrimSpace(value)
+	n, ok := wholeNumber(string(literal))
+	if !ok {
 		const most = 40
-		return b.fail("file_size_bytes must be a whole number of bytes, at least 1, got %.*s", most, bytes.TrimSpace(value))
+		return b.fail("file_size_bytes must be a whole number of bytes, at least 1, got %.*s", most, literal)
 	}
 	b.size = &n
 	return true
+}
+
+// wholeNumber reads an integer of at least 1 as JSON Schema knows it: a number without
+// a fraction, whether it is written 1000000, 1000000.0 or 1e6.
+func wholeNumber(literal string) (n int64, ok bool) {
+	const longest = 100 // but for zeros that nobody writes
+	// The size comes first, or 1e999999999 would be written out.
+	f, err := strconv.ParseFloat(literal, 64)
+	if err != nil || f < 1 || f > math.MaxInt64 || len(literal) > longest {
+		return 0, false
+	}
+	r, ok := new(big.Rat).SetString(literal)
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return 0, false
+	}
+	return r.Num().Int64(), true
 }

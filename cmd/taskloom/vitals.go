@@ -47,7 +47,7 @@ func newVitals(st *store.Store) *vitals {
 		stalled:     desc("uploads_stalled_seconds", "How long the upload without progress for longest stands, in seconds."),
 		live:        desc("table_live_rows", "Live rows of a table by the statistics of Postgres, in rows.", "table"),
 		dead:        desc("table_dead_rows", "Dead rows of a table, which vacuum has not removed yet, by the statistics of Postgres, in rows.", "table"),
-		transaction: desc("db_oldest_transaction_seconds", "Age of the oldest transaction that keeps dead rows from being removed, in seconds, as far as the role may see (pg_read_all_stats)."),
+		transaction: desc("db_oldest_transaction_seconds", "Age of the oldest transaction that keeps dead rows from being removed, in seconds, prepared ones included, as far as the role may see (pg_read_all_stats)."),
 	}
 }
 

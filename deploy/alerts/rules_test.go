@@ -15,13 +15,12 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/taskloom/taskloom/internal/alerttest"
-	"github.com/taskloom/taskloom/internal/stacktest"
 )
 
 const (
 	rulesFile = "taskloom.rules.yml"
 	testsFile = "taskloom.test.yml"
-	runbook   = "https://github.com/taskloom/taskloom/blob/main/docs/alerts.md#"
+	runbookAt = "https://github.com/taskloom/taskloom/blob/main/docs/alerts.md#"
 )
 
 func alerts(t *testing.T) (all []alerttest.Rule) {
@@ -43,14 +42,7 @@ func read(t *testing.T, path string, into any) {
 
 func TestEveryAlertSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join(stacktest.Root(t), "docs", "alerts.md"))
-	require.NoError(t, err)
-	sections := map[string]string{}
-	for _, s := range strings.Split(string(raw), "\n## ")[1:] {
-		name, text, _ := strings.Cut(s, "\n")
-		require.NotContains(t, sections, name, "two sections of one name")
-		sections[name] = text
-	}
+	sections := runbook(t)
 	seen := map[string]bool{}
 	for _, a := range alerts(t) {
 		require.False(t, seen[a.Alert], "two alerts %s", a.Alert)
@@ -58,7 +50,7 @@ func TestEveryAlertSaysWhatToDo(t *testing.T) {
 		require.Contains(t, []string{"critical", "warning"}, a.Labels["severity"], a.Alert)
 		require.NotEmpty(t, a.Annotations["summary"], a.Alert)
 		require.NotEmpty(t, a.Annotations["description"], a.Alert)
-		require.Equal(t, runbook+strings.ToLower(a.Alert), a.Annotations["runbook_url"], a.Alert)
+		require.Equal(t, runbookAt+strings.ToLower(a.Alert), a.Annotations["runbook_url"], a.Alert)
 		for _, part := range []string{"**For people:**", "**First look:**", "**What heals it:**"} {
 			require.Contains(t, sections[a.Alert], part, "docs/alerts.md, section %s", a.Alert)
 		}

@@ -36,7 +36,9 @@ type Vitals struct {
 	Tables []TableRows
 	// OldestTransaction is the age of the transaction that keeps the oldest
 	// rows from being removed, as far as the role may see those of others
-	// (pg_read_all_stats); this one is left out.
+	// (pg_read_all_stats), prepared ones included; this one is left out. What
+	// standbys and replication slots keep is not in it: of that, Postgres knows no
+	// time.
 	OldestTransaction time.Duration
 }
 
@@ -87,11 +89,14 @@ const (
 		WHERE schemaname = current_schema() AND relname IN ('tasks', 'task_nodes', 'task_events', 'outbox',
 			'drafts', 'submissions', 'count_changes', 'uploads') ORDER BY relname`
 
-	// A vacuum holds a snapshot, too, but nobody's rows: Postgres leaves it out.
-	vitalsTransactionSQL = `SELECT coalesce(max(now() - xact_start), interval '0') FROM pg_stat_activity a
-		WHERE datname = current_database() AND pid <> pg_backend_pid()
-			AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
-			AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = a.pid)`
+	// A vacuum holds a snapshot, too, but nobody's rows: Postgres leaves it out. A
+	// prepared transaction has no session, and anybody may see it.
+	vitalsTransactionSQL = `SELECT coalesce(max(now() - since), interval '0') FROM (
+		SELECT xact_start AS since FROM pg_stat_activity a
+			WHERE datname = current_database() AND pid <> pg_backend_pid()
+				AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+				AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = a.pid)
+		UNION ALL SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()) t`
 )
 
 // Vitals reads them in one round trip. Workers count as heard when their last

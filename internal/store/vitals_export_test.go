@@ -1,8 +1,9 @@
 package store
 
-// What the plan test of the vitals looks at.
+// What the tests of the vitals look at.
 var (
-	VitalsOutboxSQL  = vitalsOutboxSQL
-	VitalsLagSQL     = vitalsLagSQL
-	VitalsUploadsSQL = vitalsUploadsSQL
+	VitalsOutboxSQL      = vitalsOutboxSQL
+	VitalsLagSQL         = vitalsLagSQL
+	VitalsUploadsSQL     = vitalsUploadsSQL
+	VitalsTransactionSQL = vitalsTransactionSQL
 )

@@ -117,3 +117,22 @@ func TestVitalsLeaveVacuumsOut(t *testing.T) {
 	b.exec(`SELECT pg_terminate_backend($1)`, conn.PgConn().PID())
 	<-ended
 }
+
+// A prepared transaction keeps rows without any session. By default Postgres prepares
+// none, so a table in front of its view stands in for it.
+func TestVitalsSeePreparedTransactions(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	b := newBench(t)
+	b.exec(`CREATE TABLE public.pg_prepared_xacts AS TABLE pg_catalog.pg_prepared_xacts WITH NO DATA`)
+	b.exec(`INSERT INTO public.pg_prepared_xacts (prepared, database)
+		VALUES (now() - interval '1 hour', current_database()), (now() - interval '3 hours', 'another')`)
+	conn, err := pgx.ConnectConfig(ctx, b.Store.Pool().Config().ConnConfig.Copy())
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	_, err = conn.Exec(ctx, `SET search_path = public, pg_catalog`)
+	require.NoError(t, err)
+	var age time.Duration
+	require.NoError(t, conn.QueryRow(ctx, store.VitalsTransactionSQL).Scan(&age))
+	require.InDelta(t, time.Hour.Seconds(), age.Seconds(), 60)
+}
