@@ -9,6 +9,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 
 	"github.com/taskloom/taskloom/internal/archive"
+	"github.com/taskloom/taskloom/internal/filetype"
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/seeding"
 )
@@ -24,15 +25,31 @@ var (
 	packedDocuments = []string{".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".jar", ".epub", ".apk"}
 )
 
-// refusal tells why a field cannot take a file, "" when it can. It is asked
-// before the file is stored, and decides by the file alone.
-func (f fileField) refusal(e *archive.Entry, contentType *mimetype.MIME) string {
+// take tells why a field cannot take a file, "" when it can; and as what it takes it,
+// where that is not the type that the bytes show but another one that the file may
+// pass for. It is asked before the file is stored, and decides by the file alone.
+func (f fileField) take(e *archive.Entry, contentType *mimetype.MIME) (as, refusal string) {
 	if !f.wants(e, contentType) {
-		return fmt.Sprintf("the entry %s is itself an archive (%s), which the field does not name among its types: "+
+		return "", fmt.Sprintf("the entry %s is itself an archive (%s), which the field does not name among its types: "+
 			"put its files into the ZIP instead", quoted(e.Name), contentType.String())
 	}
+	shown := contentType.String()
+	refusal = f.refusal(e, shown)
+	if refusal == "" {
+		return "", ""
+	}
+	for _, kind := range filetype.Kinds(e.Name, shown) {
+		if kind != shown && f.refusal(e, kind) == "" {
+			return kind, ""
+		}
+	}
+	return "", refusal
+}
+
+// refusal tells what the field's own rules say against a file of that type.
+func (f fileField) refusal(e *archive.Entry, contentType string) string {
 	problems := f.one.CheckSeed(form.Values{f.Name: seeding.FileValue(seeding.File{
-		FileID: "unknown", Name: path.Base(e.Name), Size: e.Size, ContentType: contentType.String(),
+		FileID: "unknown", Name: path.Base(e.Name), Size: e.Size, ContentType: contentType,
 	})}, form.NewBudget())
 	if len(problems) == 0 {
 		return ""

@@ -22,7 +22,8 @@ const (
 	batchRows  = 500
 	batchBytes = 256 << 20
 	// batchRefs bounds how many files the rows name, each as often as it is named: a
-	// reference is kept in memory and in the task, however small its file is.
+	// reference is kept in memory and in the task, however small its file is. Such
+	// that are not in the archive count, too.
 	batchRefs = 10_000
 	// batchTries is how often a batch is checked again because the pipeline got
 	// a new version meanwhile.
@@ -49,12 +50,24 @@ type batchRow struct {
 	folder string
 	item   seeding.Item
 	refs   map[string][]*batchFile
-	errs   []seeding.ItemError
+	// errs are the first of its errors, more is how many others there are.
+	errs []seeding.ItemError
+	more int
 }
 
-// fail notes an error. It names the folder of a derived row, whose index the
-// caller never saw.
+// fail notes an error: they come in the order of their fields, and of many only the
+// first are kept.
 func (r *batchRow) fail(field, message string) {
+	if len(r.errs) >= maxRowErrors {
+		r.more++
+		return
+	}
+	r.tell(field, message)
+}
+
+// tell notes an error, of those that are bounded already. It names the folder of a
+// derived row, whose index the caller never saw.
+func (r *batchRow) tell(field, message string) {
 	if r.folder != "" && !strings.Contains(message, r.folder) {
 		message = fmt.Sprintf("the folder %s: %s", quoted(r.folder), message)
 	}
@@ -133,10 +146,17 @@ func (b *batch) complete(r *batchRow) bool {
 // refusal tells why a field cannot take a file; "" when it can, or the file has
 // not been looked at yet.
 func (b *batch) refusal(field string, f *batchFile) string {
+	_, refusal := b.take(field, f)
+	return refusal
+}
+
+// take is refusal, and tells as what a field takes a file where that is not the type
+// that its bytes show.
+func (b *batch) take(field string, f *batchFile) (as, refusal string) {
 	if f.contentType == nil {
-		return ""
+		return "", ""
 	}
-	return b.fields[field].refusal(f.entry, f.contentType)
+	return b.fields[field].take(f.entry, f.contentType)
 }
 
 // abandon notes the files of a batch that came too late.

@@ -123,7 +123,7 @@ func (i *ingestion) derive(ctx context.Context, p *pipeline.Pipeline, plan *plan
 	for n, e := range i.archive.Entries {
 		paths[n] = e.Name
 	}
-	derived, ignored, err := seeding.DeriveRows(p, paths)
+	derived, ignored, err := seeding.DeriveRows(p, paths, i.archive.Folders)
 	if err != nil {
 		return ofArchive(err)
 	}

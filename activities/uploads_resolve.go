@@ -15,34 +15,30 @@ import (
 
 // resolve checks what can be checked before a file is read, and finds the
 // entries that the rows name. Rows beyond the batch's bytes, or beyond the files
-// that it may name, are left for later.
+// that it may name, are left for later: they are not looked at.
 func (b *batch) resolve(waiting []store.UploadRow) {
-	items := make([]seeding.Item, len(waiting))
-	for n, w := range waiting {
-		items[n] = seeding.Item{Fields: w.Fields}
-	}
-	errs, ok := seeding.PreCheck(b.pipeline, items, nil)
 	var size int64
 	named := 0
-	for n, w := range waiting {
+	for _, w := range waiting {
 		if size >= batchBytes || named >= batchRefs {
 			break
 		}
-		r := &batchRow{index: w.Index, item: items[n], refs: map[string][]*batchFile{}}
+		r := &batchRow{index: w.Index, item: seeding.Item{Fields: w.Fields}, refs: map[string][]*batchFile{}}
 		if b.upload.Derived {
-			r.folder = b.folder(items[n])
+			r.folder = b.folder(r.item)
 		}
 		b.rows = append(b.rows, r)
-		if ok[n] {
-			size += b.find(r)
+		errs, ok := seeding.PreCheck(b.pipeline, []seeding.Item{r.item}, nil)
+		if b.upload.Derived && !ok[0] && b.unusable(r.item) {
+			errs, ok[0] = nil, true // what is wrong with the entry says more than its name as it is shown
 		}
-		for _, files := range r.refs {
-			named += len(files)
+		for _, e := range errs {
+			r.tell(e.FieldName, e.Message)
 		}
-	}
-	for _, e := range errs {
-		if e.Index < len(b.rows) {
-			b.rows[e.Index].fail(e.FieldName, e.Message)
+		if ok[0] {
+			bytes, paths := b.find(r)
+			size += bytes
+			named += paths
 		}
 	}
 }
@@ -60,15 +56,30 @@ func (b *batch) folder(item seeding.Item) string {
 	return ""
 }
 
+// unusable tells whether a row names an entry that cannot be used.
+func (b *batch) unusable(item seeding.Item) bool {
+	refs, _ := seeding.FileRefs(b.pipeline, item)
+	for _, paths := range refs {
+		for _, path := range paths {
+			if e, err := b.archive.Find(path); err == nil && e.Problem != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // find looks up the entries that a row names, and returns how many bytes are to
-// be read for it. A row with an entry that cannot be used needs none.
-func (b *batch) find(r *batchRow) (size int64) {
+// be read for it, and how many paths it has, whether or not they lead anywhere. A row
+// with an entry that cannot be used needs no bytes.
+func (b *batch) find(r *batchRow) (size int64, paths int) {
 	refs, problems := seeding.FileRefs(b.pipeline, r.item)
 	for _, p := range problems {
 		r.fail(p.Field, p.Message)
 	}
 	var found []*archive.Entry
 	for _, field := range slices.Sorted(maps.Keys(refs)) {
+		paths += len(refs[field])
 		for _, path := range refs[field] {
 			e, err := b.archive.Find(path)
 			switch {
@@ -83,7 +94,7 @@ func (b *batch) find(r *batchRow) (size int64) {
 		}
 	}
 	if len(r.errs) > 0 {
-		return 0
+		return 0, paths
 	}
 	for _, e := range found {
 		if known := b.kept[e]; b.files[e] == nil && known != nil {
@@ -101,7 +112,7 @@ func (b *batch) find(r *batchRow) (size int64) {
 			files[n].wantedBy(field)
 		}
 	}
-	return size
+	return size, paths
 }
 
 // recall finds files that were stored before, by an earlier batch.

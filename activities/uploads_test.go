@@ -88,6 +88,26 @@ func TestRowsComeFromTopLevelFolders(t *testing.T) {
 	require.Len(t, h.files(), 2)
 }
 
+func TestAFolderWithoutFilesIsARowToo(t *testing.T) {
+	t.Parallel()
+	optional := dbtest.FileField("back")
+	optional.Required = false
+	for required, want := range map[bool][]int{true: {3, 2, 1}, false: {3, 3, 0}} {
+		front := dbtest.FileField("front")
+		front.Required = required
+		h := newHall(t, dbtest.WithDefinition(dbtest.FileDefinition(front, optional)))
+		entries := append(texts("one/front.txt", "three/front.txt"), dbtest.ZipEntry{Name: "a/"})
+		got, result := h.run(h.upload(dbtest.Zip(t, entries...)))
+		require.Equal(t, store.UploadCompleted, got.Status)
+		require.Equal(t, want, []int{got.RowsTotal, got.SuccessCount, got.ErrorCount})
+		require.Len(t, result.Errors, want[2])
+		for _, e := range result.Errors {
+			require.Zero(t, e.Index, "in byte order, it lies before one and three")
+			require.Contains(t, e.Message, `"a"`, "the caller never saw the row's index")
+		}
+	}
+}
+
 func TestOneBadRowSpoilsNoOther(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, dbtest.WithDefinition(dbtest.FileDefinition(

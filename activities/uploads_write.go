@@ -61,7 +61,7 @@ func (b *batch) assemble() store.FinishRows {
 	}
 	rows, errs := seeding.Rows(b.pipeline, items, nil)
 	for _, e := range errs {
-		good[e.Index].fail(e.FieldName, e.Message)
+		good[e.Index].tell(e.FieldName, e.Message)
 	}
 	counted := map[*batchFile]bool{}
 	for _, t := range rows {
@@ -89,19 +89,19 @@ func (b *batch) assemble() store.FinishRows {
 // values are the fields of a row with its files in place of their paths.
 func (b *batch) values(r *batchRow) form.Values {
 	fields := maps.Clone(r.item.Fields)
-	for field, files := range r.refs {
+	for _, field := range slices.Sorted(maps.Keys(r.refs)) {
 		var stored []seeding.File
-		for _, f := range files {
-			wrong := f.problem
+		for _, f := range r.refs[field] {
+			as, wrong := "", f.problem
 			if wrong == "" {
-				wrong = b.refusal(field, f)
+				as, wrong = b.take(field, f)
 			}
 			if wrong != "" {
 				r.fail(field, wrong)
 				continue
 			}
 			stored = append(stored, seeding.File{
-				FileID: f.id.String(), Name: f.file.Name, Size: f.file.Size, ContentType: f.file.ContentType, SHA256: f.file.SHA256,
+				FileID: f.id.String(), Name: f.file.Name, Size: f.file.Size, ContentType: cmp.Or(as, f.file.ContentType), SHA256: f.file.SHA256,
 			})
 		}
 		fields[field] = seeding.FilesValue(b.fields[field].Multiple, stored)
@@ -112,11 +112,11 @@ func (b *batch) values(r *batchRow) form.Values {
 // sorted are the errors of a row, by field.
 func (r *batchRow) sorted() []seeding.ItemError {
 	slices.SortStableFunc(r.errs, func(x, y seeding.ItemError) int { return cmp.Compare(x.FieldName, y.FieldName) })
-	if len(r.errs) <= maxRowErrors {
+	if r.more == 0 {
 		return r.errs
 	}
 	return append([]seeding.ItemError{{Index: r.index, Message: fmt.Sprintf(
-		"has %d problems, of which the first %d are listed", len(r.errs), maxRowErrors)}}, r.errs[:maxRowErrors]...)
+		"has %d problems, of which the first %d are listed", len(r.errs)+r.more, len(r.errs))}}, r.errs...)
 }
 
 // write writes a batch. What Postgres cannot hold, which should have been

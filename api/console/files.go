@@ -42,7 +42,7 @@ type File struct {
 	FileID      string    `json:"file_id" doc:"As in the field's value."`
 	Name        string    `json:"name"`
 	Size        int64     `json:"size" doc:"In bytes."`
-	ContentType string    `json:"content_type" doc:"By the file's bytes, not by its name."`
+	ContentType string    `json:"content_type" doc:"By the file's bytes; among types that bytes cannot tell apart, by its name."`
 	URL         string    `json:"url" doc:"Shows the file where its type is harmless to show, else saves it."`
 	DownloadURL string    `json:"download_url" doc:"Saves the file."`
 	ExpiresAt   time.Time `json:"expires_at" doc:"When the links stop working; get the claim again for new ones."`

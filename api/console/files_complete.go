@@ -125,11 +125,11 @@ func (a *api) copyFile(ctx context.Context, claim store.Claim, field form.Field,
 	if _, err := io.ReadFull(body, head); err != nil {
 		return out, changed(err)
 	}
-	out.ContentType = filetype.Of(file.Name, head)
+	kinds := filetype.Kinds(file.Name, filetype.Sniff(head).String())
 	if !filetype.Honest(file.Name, head) {
-		return out, unfitFile(field.Name, fmt.Sprintf("the file %q is not what its name says: its content is %s", file.Name, out.ContentType))
+		return out, unfitFile(field.Name, fmt.Sprintf("the file %q is not what its name says: its content is %s", file.Name, kinds[0]))
 	}
-	if err := fits(field, file.Name, file.Size, out.ContentType); err != nil {
+	if out.ContentType, err = fitting(field, file.Name, file.Size, kinds); err != nil {
 		return out, err
 	}
 	out.Key = store.TaskFileCopy(claim.OrgID, claim.TaskID, file.ID, rand.Text()[:8])

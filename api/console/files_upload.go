@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"mime"
@@ -100,11 +101,11 @@ func (a *api) createFile(ctx context.Context, in *createFileInput) (*fileUploadO
 	file.ID, file.OrgID, file.Name, file.Size = uuid.Must(uuid.NewV7()), claim.OrgID, in.Body.Name, in.Body.Size
 	// Browsers tell types by the name, and not all the same: the bytes decide
 	// in the end, here only what cannot become right is refused.
-	byName := fits(field, file.Name, file.Size, filetype.Of(file.Name, nil))
+	_, byName := fitting(field, file.Name, file.Size, filetype.Kinds(file.Name, filetype.Sniff(nil).String()))
 	if kind == anyType {
 		field.Accept, field.Rules.Accept = nil, nil
 	}
-	if byName != nil && fits(field, file.Name, file.Size, kind) != nil {
+	if _, err := fitting(field, file.Name, file.Size, filetype.Kinds(file.Name, kind)); byName != nil && err != nil {
 		return nil, byName
 	}
 	file.UploadKey = fmt.Sprintf("org/%d/uploads/task/%d/%s", claim.OrgID, claim.TaskID, file.ID)
@@ -128,6 +129,20 @@ func announced(contentType string) (string, error) {
 		}
 	}
 	return "", fault.New(fault.Validation, "content_type is no media type such as image/png")
+}
+
+// fitting is the first of the types that a file may pass for as which a field takes it.
+// The error says why it does not take the first.
+func fitting(field form.Field, name string, size int64, kinds []string) (string, error) {
+	var first error
+	for _, kind := range kinds {
+		err := fits(field, name, size, kind)
+		if err == nil {
+			return kind, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return "", first
 }
 
 // fits reports why a field does not take such a file, by the field's own rules.

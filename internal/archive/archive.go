@@ -53,7 +53,9 @@ func DefaultLimits() Limits {
 type Entry struct {
 	// Name is the path as written, in NFC, separated by "/", without a leading
 	// "./". It is always safe to show: valid UTF-8 without control characters.
-	// Where the archive has others, U+FFFD stands for them and Problem says so.
+	// Where the archive has others, %XX stands for each of their bytes and Problem
+	// says so. Where a name that cannot be used looks like another one, a number
+	// follows it.
 	Name string
 	// Size is what the entry declares to unpack to; Read holds it to that.
 	Size int64
@@ -90,6 +92,10 @@ func (e *EntryError) Error() string { return e.Message }
 type Archive struct {
 	// Entries are the regular files, usable or not, sorted by Name in byte order.
 	Entries []*Entry
+	// Folders are the names of the top-level folders that have entries of their own,
+	// also where no file lies in them, in byte order. Not every tool writes such
+	// entries: a file's path may name others.
+	Folders []string
 	// Skipped is the litter, in the directory's order.
 	Skipped []Skipped
 	// Bytes is what all usable entries unpack to, together: the exact amount

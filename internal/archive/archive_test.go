@@ -49,6 +49,16 @@ func TestLitterIsSkippedAndNeverAnError(t *testing.T) {
 	require.Equal(t, []string{"__MACOSX/._a.txt", ".DS_Store", "f/.DS_Store", "f/thumbs.DB", "Desktop.ini", "f/._a.txt"}, skipped)
 }
 
+// Tools that write entries for folders tell of such that hold nothing, too.
+func TestFoldersAreListedAlsoWithoutFiles(t *testing.T) {
+	t.Parallel()
+	a := open(t, build(t, "",
+		file{name: "two/"}, file{name: "one/"}, file{name: "one/a.txt", data: "x"}, file{name: "one/in/"}, file{name: "two/"},
+		file{name: "__MACOSX/"}, file{name: "../out/"}, file{name: "unlisted/b.txt", data: "x"}))
+	require.Equal(t, []string{"one", "two"}, a.Folders)
+	require.Equal(t, []string{"one/a.txt", "unlisted/b.txt"}, names(a))
+}
+
 // Each entry stands beside a good one, which it must not spoil.
 func TestABadEntryIsRefusedByName(t *testing.T) {
 	t.Parallel()
@@ -66,15 +76,15 @@ func TestABadEntryIsRefusedByName(t *testing.T) {
 		"empty part":     {file: file{name: "a//b.txt", data: "x"}, says: "empty part"},
 		"dot part":       {file: file{name: "a/./b.txt", data: "x"}, says: "empty part"},
 		"no name":        {file: file{name: "", data: "x"}, says: "no name"},
-		"NUL":            {file: file{name: "a\x00.png", data: "x"}, shown: "a\uFFFD.png", says: "control characters"},
-		"line break":     {file: file{name: "a\nb.png", data: "x"}, shown: "a\uFFFDb.png", says: "control characters"},
-		"C1 control":     {file: file{name: "a\u0085b", data: "x"}, shown: "a\uFFFDb", says: "control characters"},
-		"bidi":           {file: file{name: "a\u202egnp.exe", data: "x"}, shown: "a\uFFFDgnp.exe", says: "direction of writing"},
-		"not UTF-8":      {file: file{name: "caf\xe9.txt", data: "x"}, shown: "caf\uFFFD.txt", says: "not UTF-8"},
+		"NUL":            {file: file{name: "a\x00.png", data: "x"}, shown: "a%00.png", says: "control characters"},
+		"line break":     {file: file{name: "a\nb.png", data: "x"}, shown: "a%0Ab.png", says: "control characters"},
+		"C1 control":     {file: file{name: "a\u0085b", data: "x"}, shown: "a%C2%85b", says: "control characters"},
+		"bidi":           {file: file{name: "a\u202egnp.exe", data: "x"}, shown: "a%E2%80%AEgnp.exe", says: "direction of writing"},
+		"not UTF-8":      {file: file{name: "caf\xe9.txt", data: "x"}, shown: "caf%E9.txt", says: "not UTF-8"},
 		"unflagged from Windows": {file: file{name: "café.txt", data: "x", head: set(func(h *zip.FileHeader) {
 			h.NonUTF8, h.CreatorVersion = true, 20
 		})}, says: "not UTF-8"},
-		"long":      {file: file{name: strings.Repeat("n", 1025), data: "x"}, shown: strings.Repeat("n", 1024) + "…", says: "1025 bytes, at most 1024"},
+		"long":      {file: file{name: strings.Repeat("n", 1025), data: "x"}, shown: strings.Repeat("n", 1021) + "…", says: "1025 bytes, at most 1024"},
 		"deep":      {file: file{name: strings.Repeat("d/", 17) + "x", data: "x"}, says: "17 nested folders, at most 16"},
 		"symlink":   {file: file{name: "link", data: "/etc/passwd", head: set(func(h *zip.FileHeader) { h.SetMode(0o777 | 1<<27) })}, says: "symbolic link"},
 		"pipe":      {file: file{name: "pipe", data: "x", head: set(func(h *zip.FileHeader) { h.ExternalAttrs = 0x1000 << 16 })}, says: "no regular file"},

@@ -34,7 +34,7 @@ func (a *Archive) Find(name string) (*Entry, error) {
 	if e := a.at(path); e != nil && e.Name == path {
 		return e, nil
 	}
-	return nil, refuse("the archive has no file %s%s", quote(clean(name, len(name))), a.hint(path))
+	return nil, refuse("the archive has no file %s%s", quote(escape(name)), a.hint(path))
 }
 
 // at returns the first entry whose name is not before name.

@@ -17,6 +17,7 @@ const smallBytes = 1 << 20
 // nothing is kept.
 func (a *Archive) list(files []*zip.File, w *window, l *Limits) error {
 	var names []named
+	var misnamed []*Entry
 	spans := make([]span, 0, len(files))
 	size := a.src.Size()
 	for _, f := range files {
@@ -30,9 +31,7 @@ func (a *Archive) list(files []*zip.File, w *window, l *Limits) error {
 			spans = append(spans, span{from: e.offset, to: e.offset + localBytes + e.packed, name: name})
 		}
 		if folder(f) {
-			if wrong = judgeName(strings.TrimSuffix(name, "/"), l); wrong == "" {
-				names = append(names, named{key: fold(strings.TrimSuffix(name, "/")) + "/"})
-			}
+			a.addFolder(strings.TrimSuffix(name, "/"), &names, l)
 			continue
 		}
 		if reason := litter(name); reason != "" {
@@ -42,6 +41,8 @@ func (a *Archive) list(files []*zip.File, w *window, l *Limits) error {
 		if wrong == "" {
 			names = append(names, named{key: fold(name), entry: e})
 			wrong = judge(f, e, outside, l)
+		} else {
+			misnamed = append(misnamed, e)
 		}
 		if wrong != "" {
 			e.refuse(wrong)
@@ -52,8 +53,21 @@ func (a *Archive) list(files []*zip.File, w *window, l *Limits) error {
 		return err
 	}
 	markTwins(names)
+	tellApart(a.Entries, misnamed, l.NameBytes)
 	a.sort()
 	return a.total(l)
+}
+
+// addFolder notes a folder that has an entry of its own, unless its name cannot be used.
+func (a *Archive) addFolder(path string, names *[]named, l *Limits) {
+	if judgeName(path, l) != "" {
+		return
+	}
+	*names = append(*names, named{key: fold(path) + "/"})
+	top, _, inside := strings.Cut(path, "/")
+	if !inside && litter(top) == "" {
+		a.Folders = append(a.Folders, top)
+	}
 }
 
 // refuse keeps the first reason.
@@ -115,9 +129,11 @@ func methodName(method uint16) string {
 // whole reads a declared size; what no file can have becomes the largest.
 func whole(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
-// sort orders the entries by name; of equal ones, which have problems all but
+// sort orders the folders, and the entries by name; of equal ones, which have problems all but
 // perhaps one, what can be used comes first.
 func (a *Archive) sort() {
+	slices.Sort(a.Folders)
+	a.Folders = slices.Compact(a.Folders)
 	slices.SortFunc(a.Entries, func(x, y *Entry) int {
 		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Problem, y.Problem), cmp.Compare(x.offset, y.offset))
 	})

@@ -29,10 +29,10 @@ const (
 // readName returns the name of an entry as it is shown, and why it cannot be
 // used: a clause that follows the quoted name.
 func readName(f *zip.File, l *Limits) (name, wrong string) {
-	name = f.Name
+	name = strings.TrimPrefix(f.Name, "./")
 	wrong = encoding(f)
 	if wrong == "" {
-		name = strings.TrimPrefix(norm.NFC.String(name), "./")
+		name = norm.NFC.String(name)
 		wrong = judgeName(name, l)
 	}
 	if wrong != "" {
@@ -100,22 +100,39 @@ func control(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r ==
 
 func bidi(r rune) bool { return r > unicode.MaxLatin1 && unicode.Is(unicode.Bidi_Control, r) }
 
-// clean makes a name that cannot be used safe to show.
+// clean makes a name that cannot be used safe to show, in so many bytes at most.
 func clean(name string, most int) string {
-	name = strings.Map(func(r rune) rune {
-		if control(r) || bidi(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, strings.ToValidUTF8(name, "\uFFFD"))
+	const more = "…"
+	name = norm.NFC.String(escape(name))
 	if len(name) <= most {
 		return name
 	}
-	cut := max(0, most)
+	cut := max(0, most-len(more))
 	for cut > 0 && !utf8.RuneStart(name[cut]) {
 		cut--
 	}
-	return name[:cut] + "…"
+	return name[:cut] + more
+}
+
+// escape writes the bytes of what cannot be shown as %XX, one by one, so that names
+// in an unknown encoding do not all look the same.
+func escape(name string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for name != "" {
+		r, size := utf8.DecodeRuneInString(name)
+		if r == utf8.RuneError && size == 1 || control(r) || bidi(r) {
+			for _, c := range []byte(name[:size]) {
+				b.WriteByte('%')
+				b.WriteByte(hex[c>>4])
+				b.WriteByte(hex[c&15])
+			}
+		} else {
+			b.WriteString(name[:size])
+		}
+		name = name[size:]
+	}
+	return b.String()
 }
 
 // quote shows a name in a message, shortened.

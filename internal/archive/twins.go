@@ -2,6 +2,7 @@ package archive
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -62,6 +63,29 @@ func markFolder(same, all []named) {
 	for ; i < len(all) && strings.HasPrefix(all[i].key, prefix); i++ {
 		if inside := all[i].entry; inside != nil {
 			inside.refuse("lies in a folder that is also a file, " + quote(same[0].entry.Name) + ": rename one of them")
+		}
+	}
+}
+
+// tellApart numbers names that cannot be used where they are shown like another one:
+// names make rows, and a file that shares its name would be in none. Numbers only grow,
+// so that it ends, whatever the other names are.
+func tellApart(all, misnamed []*Entry, most int) {
+	if len(misnamed) == 0 {
+		return
+	}
+	shown := make(map[string]int, len(all))
+	for _, e := range all {
+		shown[e.Name]++
+	}
+	numbered := make(map[string]int) // the last number of a name
+	for _, e := range misnamed {
+		for name := e.Name; shown[e.Name] > 1; {
+			shown[e.Name]--
+			numbered[name] = max(numbered[name], 1) + 1
+			number := fmt.Sprintf(" (%d)", numbered[name])
+			e.Name = clean(name, most-len(number)) + number
+			shown[e.Name]++
 		}
 	}
 }

@@ -14,10 +14,11 @@ import (
 const SniffBytes = 4 << 10
 
 var (
-	anyBytes  = mimetype.Lookup("application/octet-stream")
-	gzipped   = mimetype.Lookup("application/gzip")
-	plainText = mimetype.Lookup("text/plain")
+	anyBytes = mimetype.Lookup("application/octet-stream")
+	gzipped  = mimetype.Lookup("application/gzip")
 )
+
+const plainText = "text/plain"
 
 // Sniff tells a file's type by its beginning. Of gzip the library looks at two
 // bytes, as one in 65,536 files of noise begins with; its third and fourth are
@@ -32,14 +33,25 @@ func Sniff(head []byte) *mimetype.MIME {
 
 // Of is the media type of a file with that name and beginning: by its bytes,
 // and among kinds of plain text, which bytes cannot tell apart, by its name.
-func Of(name string, head []byte) string {
-	found := Sniff(head)
-	if found.Is(plainText.String()) {
-		if kind, ok := textTypes[extension(name)]; ok {
-			return kind
-		}
+func Of(name string, head []byte) string { return Kinds(name, Sniff(head).String())[0] }
+
+// Kinds are the media types that a file may pass for where one of them is asked for:
+// the one that its bytes show, and, by its name, one that bytes cannot tell from it. Of
+// plain texts the name tells more, so that its kind is the first.
+func Kinds(name, shown string) []string {
+	plain, _, _ := strings.Cut(shown, ";")
+	guessed := plain == "text/csv" || plain == "text/tab-separated-values" // of any text with as many commas in each line
+	kind, ok := textTypes[extension(name)]
+	switch {
+	case ok && (plain == plainText || guessed):
+		return []string{kind, shown}
+	case guessed:
+		return []string{shown, plainText}
 	}
-	return found.String()
+	if kind, ok := soundTypes[container{extension(name), plain}]; ok {
+		return []string{shown, kind}
+	}
+	return []string{shown}
 }
 
 // Honest reports whether a file may carry its name: one whose extension stands
@@ -66,6 +78,16 @@ var textTypes = map[string]string{
 	".md": "text/markdown; charset=utf-8", ".json": "application/json",
 	".srt": "application/x-subrip", ".vtt": "text/vtt; charset=utf-8",
 	".yaml": "application/yaml", ".yml": "application/yaml",
+}
+
+// container is an extension with the type that the bytes of such a file may show.
+type container struct{ extension, shown string }
+
+// soundTypes are kinds of sound that lie in containers of films: whether there are
+// pictures is not told by the beginning.
+var soundTypes = map[container]string{
+	{".webm", "video/webm"}: "audio/webm", {".weba", "video/webm"}: "audio/webm",
+	{".m4a", "video/mp4"}: "audio/mp4", {".m4a", "audio/x-m4a"}: "audio/mp4",
 }
 
 // shownBy are the types that stand behind an extension, for formats that have a

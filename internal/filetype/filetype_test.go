@@ -33,6 +33,31 @@ func TestBytesTellTheType(t *testing.T) {
 	}
 }
 
+func TestAFilePassesForWhatItsBytesCannotTell(t *testing.T) {
+	t.Parallel()
+	const plain = "text/plain; charset=utf-8"
+	for _, c := range []struct {
+		name, shown string
+		want        []string
+	}{
+		{"notes.md", plain, []string{"text/markdown; charset=utf-8", plain}},
+		{"A.YML", "text/plain", []string{"application/yaml", "text/plain"}},
+		{"notes.txt", plain, []string{plain}},
+		{"notes.md", "text/html; charset=utf-8", []string{"text/html; charset=utf-8"}},
+		{"notes.md", "image/svg+xml", []string{"image/svg+xml"}},
+		{"a.md", "text/csv", []string{"text/markdown; charset=utf-8", "text/csv"}},
+		{"a.txt", "text/csv", []string{"text/csv", "text/plain"}},
+		{"a.webm", "video/webm", []string{"video/webm", "audio/webm"}},
+		{"a.weba", "video/webm", []string{"video/webm", "audio/webm"}},
+		{"a.m4a", "video/mp4", []string{"video/mp4", "audio/mp4"}},
+		{"a.m4a", "audio/x-m4a", []string{"audio/x-m4a", "audio/mp4"}},
+		{"a.mp4", "video/mp4", []string{"video/mp4"}},
+		{"a.webm", "video/mp4", []string{"video/mp4"}},
+	} {
+		require.Equal(t, c.want, filetype.Kinds(c.name, c.shown), "%s %s", c.name, c.shown)
+	}
+}
+
 func TestANameMayNotLieAboutItsBytes(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer

@@ -206,9 +206,9 @@ func TestRowsComeFromTheListing(t *testing.T) {
 	one, all := withFields(t, "", photo), several(t)
 	many := withFields(t, "", extras)
 	for name, c := range map[string]struct {
-		p     *pipeline.Pipeline
-		paths []string
-		want  string
+		p              *pipeline.Pipeline
+		paths, folders []string
+		want           string
 	}{
 		"files": {
 			p: one, paths: []string{"b.png", "a b.png", "a.png", "b.png"},
@@ -245,6 +245,16 @@ func TestRowsComeFromTheListing(t *testing.T) {
 			p: all, paths: []string{"a/back.png", "b/front.png"},
 			want: "a !: the file \"a/back.png\" is named like no file field: expected \"front\", \"report\" and \"extras\", each with its extension\nb front=\"b/front.png\"\n",
 		},
+		"folders without files": {
+			p: all, paths: []string{"b/front.png"}, folders: []string{"a", "b", "c"},
+			want: "a !front: the folder \"a\" holds no files; field \"front\" is required and missing\nb front=\"b/front.png\"\n" +
+				"c !front: the folder \"c\" holds no files; field \"front\" is required and missing\n",
+		},
+		"folders that need no files": {
+			p: withFields(t, "", report+","+extras), paths: []string{"b/report.pdf"}, folders: []string{"a"},
+			want: "a\nb report=\"b/report.pdf\"\n",
+		},
+		"folders where files are rows": {p: one, paths: []string{"a.png"}, folders: []string{"b"}, want: "a.png photo=\"a.png\"\n"},
 		"outside": {
 			p: all, paths: []string{"../front.png", "/front.png", "./front.png", "a/front.png"},
 			want: "a front=\"a/front.png\"\n- ../front.png is not in a folder of the archive\n- ./front.png is not in a folder of the archive\n- /front.png is not in a folder of the archive\n",
@@ -252,7 +262,7 @@ func TestRowsComeFromTheListing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rows, ignored, err := seeding.DeriveRows(c.p, c.paths)
+			rows, ignored, err := seeding.DeriveRows(c.p, c.paths, c.folders)
 			require.NoError(t, err)
 			require.Equal(t, c.want, show(rows, ignored))
 		})
@@ -265,7 +275,7 @@ func TestAFolderReportsABoundedNumberOfFiles(t *testing.T) {
 	for i := range 1000 {
 		paths = append(paths, fmt.Sprintf("a/%04d.png", i))
 	}
-	rows, _, err := seeding.DeriveRows(several(t), paths)
+	rows, _, err := seeding.DeriveRows(several(t), paths, nil)
 	require.NoError(t, err)
 	require.Len(t, rows[0].Problems, 21)
 	require.Contains(t, rows[0].Problems[20].Message, `980 files more in the folder "a"`)
@@ -275,20 +285,23 @@ func TestAListingWithoutRowsSaysHowToPackIt(t *testing.T) {
 	t.Parallel()
 	one, all := withFields(t, "", photo), several(t)
 	for name, c := range map[string]struct {
-		p     *pipeline.Pipeline
-		paths []string
-		want  string
+		p              *pipeline.Pipeline
+		paths, folders []string
+		want           string
 	}{
-		"no fields":   {p: withFields(t, "", note), paths: []string{"a"}, want: "the pipeline takes no files: create its tasks with JSON"},
-		"no files":    {p: one, want: "the archive holds no files"},
-		"one folder":  {p: one, paths: []string{"photos/1.png", "photos/2.png"}, want: `the archive has only the folder "photos" with 2 files; each file at the top level becomes a task with that file as "photo": zip its contents, not the folder`},
-		"two folders": {p: one, paths: []string{"a b/1", "a/1", "a/2"}, want: "the archive has only folders, 2 with 3 files; "},
-		"only files":  {p: all, paths: []string{"front.png"}, want: `the archive has no folders, only 1 file at the top level; each top-level folder becomes a task with the files "front", "report" and "extras": put the files of each task into a folder of its own, such as "task1/front.png"`},
-		"wrapped":     {p: all, paths: []string{"all/1/front.png", "all/2/front.png"}, want: `the archive has only the folder "all" with 2 files, and no file in it is named like a file field; each top-level folder becomes a task with the files "front", "report" and "extras": zip its contents, not the folder`},
+		"no fields":                         {p: withFields(t, "", note), paths: []string{"a"}, want: "the pipeline takes no files: create its tasks with JSON"},
+		"no files":                          {p: one, want: "the archive holds no files"},
+		"no files in":                       {p: all, folders: []string{"a", "b"}, want: "the archive holds no files"},
+		"one folder":                        {p: one, paths: []string{"photos/1.png", "photos/2.png"}, want: `the archive has only the folder "photos" with 2 files; each file at the top level becomes a task with that file as "photo": zip its contents, not the folder`},
+		"two folders":                       {p: one, paths: []string{"a b/1", "a/1", "a/2"}, want: "the archive has only folders, 2 with 3 files; "},
+		"only files beside an empty folder": {p: all, paths: []string{"front.png"}, folders: []string{"a"}, want: "only 1 file at the top level"},
+		"wrapped beside an empty folder":    {p: all, paths: []string{"all/1/front.png"}, folders: []string{"all", "new"}, want: "zip its contents"},
+		"only files":                        {p: all, paths: []string{"front.png"}, want: `the archive has no folders, only 1 file at the top level; each top-level folder becomes a task with the files "front", "report" and "extras": put the files of each task into a folder of its own, such as "task1/front.png"`},
+		"wrapped":                           {p: all, paths: []string{"all/1/front.png", "all/2/front.png"}, folders: []string{"all"}, want: `the archive has only the folder "all" with 2 files, and no file in it is named like a file field; each top-level folder becomes a task with the files "front", "report" and "extras": zip its contents, not the folder`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rows, _, err := seeding.DeriveRows(c.p, c.paths)
+			rows, _, err := seeding.DeriveRows(c.p, c.paths, c.folders)
 			require.Empty(t, rows)
 			require.True(t, fault.Is(err, fault.Validation))
 			require.ErrorContains(t, err, c.want)
@@ -305,7 +318,7 @@ func FuzzDeriveRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, listing string) {
 		paths := strings.Split(strings.ToValidUTF8(listing, "?"), "\n")
 		for _, p := range pipelines {
-			rows, ignored, err := seeding.DeriveRows(p, paths)
+			rows, ignored, err := seeding.DeriveRows(p, paths, nil)
 			if err != nil {
 				require.Equal(t, fault.Validation, fault.KindOf(err))
 				require.Empty(t, rows)

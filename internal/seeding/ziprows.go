@@ -1,6 +1,7 @@
 package seeding
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,10 +26,12 @@ type Ignored struct{ Path, Reason string }
 
 // DeriveRows makes rows from an archive's listing (spec 4.2.1): with one
 // file_upload seed field each top-level file is a row, with several each
-// top-level folder, whose files are matched to the fields by name. Rows come in
-// byte order of their names; of equal paths one is taken. When no row comes out,
-// the error is fault.Validation and says what is there and what to do.
-func DeriveRows(p *pipeline.Pipeline, paths []string) (rows []DerivedRow, ignored []Ignored, err error) {
+// top-level folder, whose files are matched to the fields by name. folders names
+// top-level folders, also such as no path lies in: those are rows too, with no
+// files, so that none goes missing without a word. Rows come in byte order of their
+// names; of equal paths one is taken. When no row comes out, the error is
+// fault.Validation and says what is there and what to do.
+func DeriveRows(p *pipeline.Pipeline, paths, folders []string) (rows []DerivedRow, ignored []Ignored, err error) {
 	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
 	fields := fileFields(p)
 	switch {
@@ -39,10 +42,14 @@ func DeriveRows(p *pipeline.Pipeline, paths []string) (rows []DerivedRow, ignore
 	case len(fields) == 1:
 		rows, ignored = fileRows(&fields[0], paths)
 	default:
-		rows, ignored = folderRows(fields, paths)
+		rows, ignored = folderRows(fields, paths, nil) // empty folders make no archive well packed
 	}
 	if len(rows) == 0 || wrapped(fields, rows, paths) {
 		return nil, ignored, noRows(fields, paths)
+	}
+	if len(fields) > 1 && len(folders) > 0 {
+		rows, _ = folderRows(fields, paths, folders)
+		tellEmpty(p, rows)
 	}
 	return rows, ignored, nil
 }
@@ -65,29 +72,40 @@ func fileRows(field *form.Field, paths []string) (rows []DerivedRow, ignored []I
 }
 
 // folderRows makes each top-level folder a row.
-func folderRows(fields []form.Field, paths []string) (rows []DerivedRow, ignored []Ignored) {
+func folderRows(fields []form.Field, paths, listed []string) (rows []DerivedRow, ignored []Ignored) {
 	const top = "is at the top level: with several file fields, each top-level folder becomes a task, with the files inside"
 	const outside = "is not in a folder of the archive"
 	folders := make(map[string][]string)
-	var names []string
+	for _, name := range listed {
+		folders[name] = nil
+	}
 	for _, path := range paths {
 		name, _, inside := strings.Cut(path, "/")
 		switch {
 		case !inside:
 			ignored = append(ignored, Ignored{Path: path, Reason: top})
-			continue
 		case name == "" || name == "." || name == "..":
 			ignored = append(ignored, Ignored{Path: path, Reason: outside})
-			continue
-		case folders[name] == nil:
-			names = append(names, name)
+		default:
+			folders[name] = append(folders[name], path)
 		}
-		folders[name] = append(folders[name], path)
 	}
 	m := matcher{fields: fields, names: listFields(fields)}
-	slices.Sort(names) // "a b/x" stands before "a/x", but folder "a" before "a b"
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
 		rows = append(rows, m.row(name, folders[name]))
 	}
 	return rows, ignored
+}
+
+// tellEmpty tells of folders without files what they lack. Nothing in such a row's
+// fields says later which folder it was.
+func tellEmpty(p *pipeline.Pipeline, rows []DerivedRow) {
+	lacks, _ := PreCheck(p, []Item{{Fields: form.Values{}}}, nil)
+	for i := range rows {
+		if r := &rows[i]; len(r.Fields) == 0 && len(r.Problems) == 0 {
+			for _, e := range lacks {
+				r.Problems = append(r.Problems, form.Problem{Field: e.FieldName, Message: "the folder " + quote(r.Name) + " holds no files; " + e.Message})
+			}
+		}
+	}
 }

@@ -58,7 +58,9 @@ export function UploadInput(p: InputProps) {
     const chosen = [...files].slice(0, p.field.multiple ? undefined : 1);
     const refused: string[] = [];
     for (const file of chosen) {
-      if (!accepted(accept, file.name, file.type))
+      // Browsers call all WebM video; the server takes one for sound as well.
+      const types = /\.webm$/i.test(file.name) ? [file.type, 'audio/webm'] : [file.type];
+      if (!types.some((type) => accepted(accept, file.name, type)))
         refused.push(`${file.name}: only ${accept.join(', ')} is taken here.`);
       else if (most !== undefined && file.size > most) {
         refused.push(`${file.name} has ${fileSize(file.size)}; at most ${fileSize(most)} is taken here.`);
