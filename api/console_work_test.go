@@ -93,6 +93,38 @@ func TestALateSubmissionIsKeptThatIsLargerThanADraft(t *testing.T) {
 	require.True(t, kept["answer"] == answer && kept["doubt"] == doubt && kept["sure"] == false)
 }
 
+// A review that names its subtasks the other way round shows their forms as they were filled
+// in, or a condition of the later one would find nothing of the one before.
+func TestAReviewShowsItsFormsInTheOrderOfTheWork(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Definition()
+	start, solve, check, end := d.Nodes[0], d.Nodes[1], d.Nodes[2], d.Nodes[3]
+	explain := pipeline.Node{Key: "explain", Kind: pipeline.KindSubtask, Title: "Explain it", Fields: []form.Field{{
+		Name: "why", Title: "Why?", Type: form.ShortText, Input: form.Contributor,
+		VisibleWhen: mustCondition(t, `{"field":"sure","op":"eq","value":true}`),
+	}}}
+	check.Reviews = []pipeline.Target{{Node: "explain"}, {Node: "solve"}}
+	d.Nodes = []pipeline.Node{start, solve, explain, check, end}
+	d.Edges = []pipeline.Edge{{From: "start", To: "solve"}, {From: "solve", To: "explain"}, {From: "explain", To: "check"}, {From: "check", To: "end"}}
+	b := setup(t, dbtest.WithDefinition(d))
+	b.created(t, 1)
+	maker := b.login(t, "contributor1")
+	for _, answers := range []map[string]any{values("answer", "1", "sure", true), values("why", "because")} {
+		claim := maker.claim(t, "contributor")
+		maker.ok(t, 200, http.MethodPost, onClaim(claim, "/submit"), answers)
+		b.step(t, claim)
+	}
+	review := b.login(t, "reviewer1").claim(t, "reviewer")
+	each := func(list, member string) (out []any) {
+		for _, one := range review[list].([]any) {
+			out = append(out, one.(map[string]any)[member])
+		}
+		return out
+	}
+	require.Equal(t, []any{"question", "answer", "sure", "doubt", "why"}, each("fields", "name"))
+	require.Equal(t, []any{"solve", "explain"}, each("reviewed", "node"))
+}
+
 // step applies the consequences of what people did, as the workflow would.
 func (b *bench) step(t *testing.T, claim map[string]any) {
 	t.Helper()

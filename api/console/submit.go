@@ -92,7 +92,8 @@ func (a *api) registerSubmit() {
 	}, a.submitClaim, http.StatusNotFound, http.StatusConflict)
 	register(a, huma.Operation{
 		OperationID: "reviewClaim", MaxBodyBytes: workBody, Method: http.MethodPost, Path: "/claims/{claim_id}/review", Tags: []string{"Work"},
-		Summary: "Give a review's verdict", Description: "Sent again it answers the same. 409 when the claim is lost, or when the draft was saved elsewhere since draft_revision; then nothing is changed.",
+		Summary:     "Give a review's verdict",
+		Description: "Sent again it answers the same. 409 when the claim is lost. 409, too, when the draft was saved elsewhere since draft_revision, or, to an approval, when another review corrected a field of this one since the claim was made, which whoever releases and claims the review again is shown; then nothing is changed.",
 	}, a.reviewClaim, http.StatusNotFound, http.StatusConflict)
 }
 

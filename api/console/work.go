@@ -198,10 +198,11 @@ func newAttempts(attempts []store.Attempt) []Attempt {
 }
 
 // formOf lists the fields that a node shows: its own, or those of the subtasks
-// that it reviews.
+// that it reviews, in the order of the graph. Whoever decides the conditions of all of
+// them as one form has to find what they look at before them.
 func formOf(p *pipeline.Pipeline, node pipeline.Node) []Field {
 	source := slices.Clone(node.Fields)
-	for _, target := range node.Reviews {
+	for _, target := range p.Targets(node) {
 		if under, ok := p.Node(target.Node); ok {
 			source = append(source, under.Fields...)
 		}

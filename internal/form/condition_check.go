@@ -129,7 +129,7 @@ func (f *Field) part(key string) (Field, bool) {
 	case f.Type == JSON && key != "":
 		return Field{Type: JSON}, true
 	case f.Type == Pairwise && key == "choice":
-		return Field{Type: Select, Options: optionsOf(newPairwise(f).hint().([]string))}, true
+		return Field{Type: Select, Options: optionsOf(f.pairChoices())}, true
 	case f.Type == Pairwise && key == "shown_left":
 		return Field{Type: Select, Options: optionsOf(pairChoices[:2])}, true
 	case f.Type == Pairwise && key == "strength", f.Type == FileUpload && !f.Multiple && key == "size":
@@ -175,7 +175,9 @@ func (k *conditionCheck) fit(f *Field, op string, want *value, path string) {
 			k.fail(path, "%s compares numbers, ratings and dates, but the field is a %s", op, f.Type)
 			return
 		}
-		k.comparable(&Field{Type: orderType(f.Type)}, want, path)
+		if k.something(op, want, path) {
+			k.comparable(&Field{Type: orderType(f.Type)}, want, path)
+		}
 	case OpContains:
 		k.containable(f, want, path)
 	case OpMatches:
@@ -185,6 +187,15 @@ func (k *conditionCheck) fit(f *Field, op string, want *value, path string) {
 			k.fail(path, "matches needs a pattern, got %s", want.show())
 		}
 	}
+}
+
+// something checks that there is a value to compare with, for operators that never hold without one.
+func (k *conditionCheck) something(op string, want *value, path string) bool {
+	if want.empty() {
+		k.fail(path, "%s needs a value to compare with, got %s", op, want.show())
+		return false
+	}
+	return true
 }
 
 // orderType is the type of the value that a field is ordered by: a rating by any number.
@@ -233,17 +244,24 @@ func (k *conditionCheck) containable(f *Field, want *value, path string) {
 	switch {
 	case f.Type == JSON:
 	case f.Type == MultiSelect:
-		k.comparable(&Field{Type: Select, Options: f.Options, AllowOther: f.AllowOther}, want, path)
+		k.element(&Field{Type: Select, Options: f.Options, AllowOther: f.AllowOther}, want, path)
 	case f.Type == List:
 		item := itemField(f)
-		k.comparable(&item, want, path)
+		k.element(&item, want, path)
 	case f.Type == Ranking && f.Source == "":
-		k.comparable(&Field{Type: Select, Options: f.Items}, want, path)
+		k.element(&Field{Type: Select, Options: f.Items}, want, path)
 	case f.Type == Ranking, f.Type.prose(), f.Type == URL:
 		if want.shape != text || want.empty() {
 			k.fail(path, "contains needs a text here, got %s", want.show())
 		}
 	default:
 		k.fail(path, "contains is for texts, lists and multi_selects, but the field is a %s", f.Type)
+	}
+}
+
+// element checks that a value could be an element of an answer: none of them is empty.
+func (k *conditionCheck) element(f *Field, want *value, path string) {
+	if k.something(OpContains, want, path) {
+		k.comparable(f, want, path)
 	}
 }

@@ -1,9 +1,6 @@
 package form
 
-import (
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // The choices of a pairwise.
 var pairChoices = []string{"a", "b", "tie", "both_bad"}
@@ -18,11 +15,16 @@ type pairwiseKind struct {
 	strength Scale
 }
 
-func newPairwise(f *Field) kind {
-	k := pairwiseKind{choices: f.Choices, strength: Scale{Min: defaultStrengthMin, Max: defaultStrengthMax}}
-	if len(k.choices) == 0 {
-		k.choices = pairChoices
+// pairChoices are the choices that a pairwise offers.
+func (f *Field) pairChoices() []string {
+	if len(f.Choices) == 0 {
+		return pairChoices
 	}
+	return f.Choices
+}
+
+func newPairwise(f *Field) kind {
+	k := pairwiseKind{choices: f.pairChoices(), strength: Scale{Min: defaultStrengthMin, Max: defaultStrengthMax}}
 	if f.Scale != nil {
 		k.strength = *f.Scale
 	}
@@ -75,7 +77,7 @@ func (k pairwiseKind) define(d *definition) {
 	}
 }
 
-func (k pairwiseKind) hint() any { return slices.Clone(k.choices) }
+func (k pairwiseKind) hint() any { return "object: choice " + list(k.choices) }
 
 func (k pairwiseKind) schema() fragment {
 	return fragment{

@@ -4,8 +4,9 @@ import "slices"
 
 // rankingKind is ranking: every item once, best first: ["b","a"]. With allow_ties, an element may be a group of
 // equals: [["b"],["a","c"]]; bare items and groups mix. The items are static, or the texts in the list, multi_select
-// or ranking field called source; equal texts there count once. Where the source is not known yet, as when a task is
-// created before the list is filled, only the shape is checked.
+// or ranking field called source; equal texts there count once. Texts are compared after CRLF became LF, as they are
+// kept. Where the source is not known yet, as when a task is created before the list is filled, only the shape is
+// checked.
 type rankingKind struct {
 	items  []string
 	source string
@@ -15,7 +16,7 @@ type rankingKind struct {
 func newRanking(f *Field) kind {
 	k := rankingKind{source: f.Source, ties: f.AllowTies}
 	for _, item := range f.Items {
-		k.items = append(k.items, item.Value)
+		k.items = append(k.items, NormalizeText(item.Value))
 	}
 	return k
 }
@@ -35,15 +36,16 @@ func (k rankingKind) check(v *value, c *check) {
 	}
 	seen := make(map[string]bool, len(items))
 	visit := func(x *value, at *check) {
+		id := NormalizeText(x.text)
 		switch {
 		case x.shape != text:
 			at.expect("an item id", x)
-		case seen[x.text]:
-			at.fail("%s is ranked twice", quote(x.text))
-		case known && !missing[x.text]:
-			at.fail("%s is not an item; expected %s", quote(x.text), list(items))
+		case seen[id]:
+			at.fail("%s is ranked twice", quote(id))
+		case known && !missing[id]:
+			at.fail("%s is not an item; expected %s", quote(id), list(items))
 		default:
-			seen[x.text] = true
+			seen[id] = true
 		}
 	}
 	for i := range v.items {
@@ -84,9 +86,10 @@ func (k rankingKind) itemsOf(find lookup) ([]string, bool) {
 			group = group[0].items
 		}
 		for _, x := range group {
-			if x.shape == text && !seen[x.text] {
-				seen[x.text] = true
-				items = append(items, x.text)
+			item := NormalizeText(x.text)
+			if x.shape == text && !seen[item] {
+				seen[item] = true
+				items = append(items, item)
 			}
 		}
 	}

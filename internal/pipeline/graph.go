@@ -185,6 +185,14 @@ func (p *Pipeline) Node(key string) (Node, bool) {
 // Form returns the compiled form of a subtask, nil for other nodes.
 func (p *Pipeline) Form(key string) *form.Form { return p.forms[key] }
 
+// Targets returns what a review checks in the order of the graph, whatever that of
+// the document is: a form looks at the fields of those before it.
+func (p *Pipeline) Targets(review Node) []Target {
+	out := slices.Clone(review.Reviews)
+	slices.SortStableFunc(out, func(a, b Target) int { return p.Graph.Index(a.Node) - p.Graph.Index(b.Node) })
+	return out
+}
+
 // Statics returns the values of every static field.
 func (p *Pipeline) Statics() form.Values {
 	out := form.Values{}

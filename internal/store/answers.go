@@ -170,7 +170,8 @@ func only(v form.Values, names []string) form.Values {
 }
 
 // shown lists the fields whose values the form of a node may show: its own
-// that people do not fill in, and those that its conditions, sources and rules look at.
+// that people do not fill in, and those of others that its conditions, sources and
+// rules look at.
 func shown(f *form.Form) []string {
 	var names, own []string
 	for _, field := range f.Fields() {
@@ -181,10 +182,11 @@ func shown(f *form.Form) []string {
 		}
 	}
 	for _, field := range f.Fields() {
+		looksAt := append([]string{field.Source, field.Rules.EqualsField}, field.Sources...)
 		if field.VisibleWhen != nil {
-			names = append(names, field.VisibleWhen.Fields()...)
+			looksAt = append(looksAt, field.VisibleWhen.Fields()...)
 		}
-		for _, name := range append([]string{field.Source, field.Rules.EqualsField}, field.Sources...) {
+		for _, name := range looksAt {
 			if !slices.Contains(own, name) { // what it says of them here is of an earlier round
 				names = append(names, name)
 			}

@@ -336,3 +336,30 @@ func TestAFormIsShownWithWhatItLooksAt(t *testing.T) {
 	b.settle(id)
 	require.Equal(t, []string{"again", "answer", "confirm", "extra", "sure", "text", "why"}, names(b.claim(b.Reviewers[0], pipeline.KindReview)))
 }
+
+// Whoever takes a subtask up for another round is shown nothing that was handed in for it
+// before, also where the form's own conditions look at it: it is not theirs. Nor does what
+// they handed in show an answer that it withdrew.
+func TestAFormIsShownWithoutAnswersOfItsEarlierRounds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	id, ada, ben := b.create(1)[0], b.Contributors[0], b.Contributors[1]
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all of it"}`)
+	b.judged(b.Reviewers[0], id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.exec(`UPDATE task_nodes SET reserved_for = NULL, reserved_until = NULL WHERE task_id = $1`, id) // ada did not come
+
+	c := b.claim(ben, pipeline.KindSubtask)
+	require.NotNil(t, c)
+	require.Equal(t, 2, c.Iteration)
+	w, err := b.Store.Work(ctx, *c)
+	require.NoError(t, err)
+	require.Equal(t, []string{"question"}, slices.Sorted(maps.Keys(w.Values)))
+	_, err = b.Store.Submit(ctx, ben, c.ID, raw(`{"answer":"43"}`))
+	require.NoError(t, err)
+	b.settle(id)
+	d, err := b.Store.Submission(ctx, ben, c.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"answer", "question"}, slices.Sorted(maps.Keys(d.Values)))
+	b.checked()
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
@@ -69,6 +70,59 @@ func TestATaskWhoseChoiceIsMadeAnewTakesOneWay(t *testing.T) {
 	require.Equal(t, task.Finished, b.status(id).Status)
 	require.Equal(t, task.Summary{Total: 3, Finished: 3}, b.status(id).Summary)
 	b.checked()
+}
+
+// Which way a task takes was decided when the answers were handed in that it hangs on: who
+// reviews them sends them back, and corrects the others.
+func TestACorrectionLeadsNoTaskElsewhere(t *testing.T) {
+	t.Parallel()
+	own := fork()
+	own.Nodes[2].Reviews = []pipeline.Target{{Node: "solve"}}
+	later := fork() // the choice is that of a subtask behind the answers
+	later.Nodes[2].Reviews = own.Nodes[2].Reviews
+	later.Nodes = append(later.Nodes, pipeline.Node{Key: "mid", Kind: pipeline.KindSubtask, Fields: []form.Field{
+		{Name: "m", Type: form.ShortText, Input: form.Contributor},
+	}})
+	for i := range later.Edges {
+		if later.Edges[i].From == "solve" {
+			later.Edges[i].From = "mid"
+		}
+	}
+	later.Edges = append(later.Edges, pipeline.Edge{From: "solve", To: "mid"})
+	for name, c := range map[string]struct {
+		def  pipeline.Definition
+		done []string
+	}{
+		"of what chose it":                {own, nil},
+		"of what a later choice hangs on": {later, []string{"mid"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, dbtest.WithDefinition(c.def))
+			ctx, id := t.Context(), b.create(1)[0]
+			ada, rita := b.Contributors[0], b.Reviewers[0]
+			b.submitted(ada, id, "solve", answer42)
+			for _, node := range c.done {
+				b.submitted(ada, id, node, `{}`)
+			}
+			rc, err := b.Store.ClaimTask(ctx, b.member(rita), pipeline.KindReview, id, "check")
+			require.NoError(t, err)
+			approve := func(values string) error {
+				_, err := b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictApprove, Values: raw(values)})
+				return err
+			}
+			var f *fault.Error
+			require.ErrorAs(t, approve(`{"answer":"43","sure":false,"doubt":"all"}`), &f)
+			require.Equal(t, fault.Validation, f.Kind)
+			require.Equal(t, []fault.Problem{
+				{Field: "sure", Message: "decides where the task goes, so it cannot be corrected here; reject it instead"},
+			}, f.Problems)
+			require.NoError(t, approve(`{"answer":"43"}`))
+			require.Equal(t, task.NodeAvailable, b.statusOf(id, "left"))
+			require.Equal(t, task.NodeNA, b.statusOf(id, "right"))
+			b.checked()
+		})
+	}
 }
 
 // Who is at work on a way that is left meanwhile may finish it; it counts no more.

@@ -86,7 +86,7 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 		return TaskDetail{}, err
 	}
 	d := TaskDetail{Task: t}
-	err = s.pool.QueryRow(ctx, `SELECT t.version_id, v.number, p.name, t.priority, t.input, t.held, t.touched FROM tasks t
+	err = s.pool.QueryRow(ctx, `SELECT t.version_id, v.number, p.name, t.priority, t.input, `+heldSQL("t")+`, t.touched FROM tasks t
 		JOIN pipelines p ON p.id = t.pipeline_id JOIN pipeline_versions v ON v.id = t.version_id
 		WHERE t.id = $1 AND t.org_id = $2`, taskID, orgID).
 		Scan(&d.VersionID, &d.VersionNumber, &d.PipelineName, &d.Priority, &d.Input, &d.Held, &d.Touched)

@@ -32,6 +32,7 @@ var (
 	ClaimTail      = claimTail
 	TaskOfClaim    = taskOfClaim
 	CountQueueSQL  = countQueueSQL
+	HoldsSQL       = holdsSQL
 	BlockersSQL    = blockersSQL
 	HistorySQL     = historySQL
 	SubmissionsSQL = submissionsSQL

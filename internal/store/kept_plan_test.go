@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/taskloom/taskloom/internal/store"
@@ -31,6 +32,7 @@ func TestNodesKeptForPeopleAreNotReadByOthers(t *testing.T) {
 		"claim":       {store.ClaimLapsedSQL, []any{b.PipelineID, b.OrgID, ada, "subtask", store.ClaimTail()}},
 		"passed over": {store.PassedOverSQL, []any{b.PipelineID, b.OrgID, ada, "subtask"}},
 		"count":       {store.CountQueueSQL, b.queueArgs(ada, "subtask")},
+		"former":      {store.HoldsSQL, []any{fmt.Sprintf("{%d}", b.PipelineID+1), fmt.Sprintf("{%d}", b.OrgID), "{subtask}"}},
 	}
 	for _, when := range []string{"ahead when Postgres counted", "over when Postgres counted"} {
 		if when == "over when Postgres counted" {

@@ -57,9 +57,23 @@ func (s *Store) headOfQueue(ctx context.Context, m Member, kind pipeline.Kind) q
 	return s.heads.looked(q, &found)
 }
 
+// heldSQL is whether a task, by its name in the statement, waits because an admin holds
+// it. One that has ended waits for nothing, though its row says held as its journal does.
+func heldSQL(task string) string {
+	return `(` + task + `.held AND ` + task + `.status NOT IN ('finished', 'failed'))`
+}
+
+// someHeldSQL is false where no task of a pipeline is held, so that none need be looked at.
+// Tasks that ended while they were held stay in the index: with a hundred of them, it does
+// not look further, and says true.
+func someHeldSQL(pipeline string) string {
+	return `(SELECT count(*) = 100 OR count(*) FILTER (WHERE h.status NOT IN ('finished', 'failed')) > 0
+		FROM (SELECT h.status FROM tasks h WHERE h.pipeline_id = ` + pipeline + ` AND h.held ORDER BY -h.id LIMIT 100) h)`
+}
+
 // notHeldSQL leaves out nodes of tasks that an admin holds. Mostly there is none in a
 // pipeline (%s), and no task is looked at.
-const notHeldSQL = `(NOT (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeline_id = %s AND held)) OR NOT (SELECT t.held FROM tasks t WHERE t.id = n.task_id))`
+var notHeldSQL = `(NOT ` + someHeldSQL("%s") + ` OR NOT (SELECT t.held FROM tasks t WHERE t.id = n.task_id))`
 
 // lookForHead is the front, unless it is far from the first node that is free, or,
 // where there is none, from the end.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,6 +30,9 @@ type Queue struct {
 	Status     string
 	Kind       pipeline.Kind
 	QueueCount
+
+	// former says that only tasks of earlier versions may have such work.
+	former bool
 }
 
 // QueueCount says how much a queue holds for a person; no number goes beyond
@@ -56,7 +60,8 @@ type workplace struct {
 }
 
 // Queues lists the queues of every ACTIVE or PAUSED pipeline that the person
-// can work in, by project and pipeline. In a paused one nothing is available.
+// can work in, by project and pipeline: those of the live version, and what tasks of
+// earlier ones have besides, until it is done. In a paused one nothing is available.
 func (s *Store) Queues(ctx context.Context, userID int64) ([]Queue, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT p.org_id, j.id AS project_id, j.name AS project, p.id AS pipeline_id, p.name AS pipeline, p.status,
 			p.version_id, om.role = 'org_admin' AS org_admin, coalesce(pm.role, '') AS role
@@ -75,15 +80,18 @@ func (s *Store) Queues(ctx context.Context, userID int64) ([]Queue, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := Member{UserID: userID, OrgID: w.OrgID, Role: w.Role, OrgAdmin: w.OrgAdmin}
-		for _, kind := range humanKinds(p) {
+		m, live := Member{UserID: userID, OrgID: w.OrgID, Role: w.Role, OrgAdmin: w.OrgAdmin}, humanKinds(p)
+		for _, kind := range []pipeline.Kind{pipeline.KindSubtask, pipeline.KindReview} {
 			if m.CanWork(kind) {
 				out = append(out, Queue{
 					OrgID: w.OrgID, ProjectID: w.ProjectID, Project: w.Project, PipelineID: w.PipelineID, Pipeline: w.Pipeline,
-					Status: w.Status, Kind: kind,
+					Status: w.Status, Kind: kind, former: !slices.Contains(live, kind),
 				})
 			}
 		}
+	}
+	if out, err = s.withoutDone(ctx, out); err != nil {
+		return nil, translate(err)
 	}
 	return out, translate(s.countQueues(ctx, userID, out))
 }
@@ -121,7 +129,7 @@ var queueSQL = `SELECT least(%[1]d, c.free + c.kept + c.late) AS available, c.ba
         ORDER BY n.priority, n.task_id LIMIT %[2]d) n) = %[2]d AS cut
 FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::smallint[], $6::bigint[]) WITH ORDINALITY
     AS q(pipeline_id, org_id, kind, head_priority, head_task, i)
-CROSS JOIN LATERAL (WITH odd AS (SELECT EXISTS (SELECT 1 FROM tasks WHERE pipeline_id = q.pipeline_id AND held) AS held,
+CROSS JOIN LATERAL (WITH odd AS (SELECT ` + someHeldSQL("q.pipeline_id") + ` AS held,
         (SELECT count(*) FROM (SELECT 1 FROM skips WHERE user_id = $3 AND pipeline_id = q.pipeline_id ORDER BY created_at LIMIT 1) s) > 0 AS skipped
     ) SELECT (` + claimableSQL(freeFromHeadSQL, `n.priority, n.task_id`) + `) AS free,
         (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,

@@ -70,6 +70,35 @@ func TestQueuesAreThoseOfTheRole(t *testing.T) {
 	require.Empty(t, queues)
 }
 
+// What only tasks of an earlier version have stays in its queue until it is done.
+func TestAQueueOfAnEarlierVersionIsThereWhileItHoldsWork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada, rita := t.Context(), b.Contributors[0], b.Reviewers[0]
+	id := b.create(1)[0]
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.settle(id)
+	_, err := b.Store.SavePipelineDraft(ctx, b.member(b.Admin), b.PipelineID,
+		store.DraftSave{Definition: document(t, dbtest.Simple()), Revision: 1})
+	require.NoError(t, err)
+	_, err = b.Store.Publish(ctx, b.OrgID, b.PipelineID, b.Admin, pipeline.Options{}, store.Publication{})
+	require.NoError(t, err)
+
+	require.Equal(t, store.QueueCount{Available: 1}, b.queue(rita, pipeline.KindReview))
+	rc := b.claim(rita, pipeline.KindReview)
+	require.Equal(t, store.QueueCount{Mine: 1}, b.queue(rita, pipeline.KindReview))
+	require.NoError(t, b.Store.ReleaseClaim(ctx, rita, rc.ID, store.Release{}))
+	b.exec(`UPDATE task_nodes SET reserved_for = $1, reserved_until = now() + interval '1 hour' WHERE key = 'check'`, rita)
+	require.Equal(t, store.QueueCount{Returned: 1}, b.queue(rita, pipeline.KindReview))
+
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove})
+	for user, want := range map[int64]int{rita: 0, ada: 1, b.Admin: 1} {
+		queues, err := b.Store.Queues(ctx, user)
+		require.NoError(t, err)
+		require.Len(t, queues, want, "the live version has no reviews")
+	}
+}
+
 func TestQueuesCountWhatIsThere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -102,6 +131,16 @@ func TestQueuesCountWhatIsThere(t *testing.T) {
 	require.Equal(t, 1, b.reasons(ben, pipeline.KindSubtask)["reserved"])
 	b.exec(`UPDATE task_nodes SET reserved_until = now() WHERE reserved_for IS NOT NULL`)
 	require.Equal(t, store.QueueCount{Available: 4, Mine: 1}, b.queue(ben, pipeline.KindSubtask), "nobody came for it")
+
+	// A task that ends while it is on hold is so no more.
+	require.NoError(t, b.Store.FailTask(ctx, b.member(b.Admin), ids[2], ""))
+	d, err := b.Store.TaskDetail(ctx, b.OrgID, b.PipelineID, ids[2])
+	require.NoError(t, err)
+	require.False(t, d.Held)
+	onHold, err := b.Store.SearchTasks(ctx, b.OrgID, b.PipelineID, store.TaskSearch{TaskQuery: store.TaskQuery{Limit: 9}, Held: new(true)})
+	require.NoError(t, err)
+	require.Empty(t, onHold.Tasks)
+	require.NotContains(t, b.reasons(ada, pipeline.KindSubtask), "held")
 
 	b.exec(`UPDATE pipelines SET status = 'PAUSED' WHERE id = $1`, b.PipelineID)
 	require.Zero(t, b.queue(ada, pipeline.KindSubtask).Available)
@@ -157,9 +196,11 @@ func TestSkipsAreBounded(t *testing.T) {
 		SELECT $1, -i, 'solve', $2, $3, now() - i * interval '1 minute' FROM generate_series(1, 1000) i`, ada, b.OrgID, b.PipelineID)
 	c := b.claim(ada, pipeline.KindSubtask)
 	require.NoError(t, b.Store.ReleaseClaim(t.Context(), ada, c.ID, store.Release{Skip: true}))
+	require.Equal(t, 1000, b.count(`SELECT count(*) FROM skips`))
 	n, err := b.Store.ResetSkips(t.Context(), b.member(ada))
 	require.NoError(t, err)
-	require.Equal(t, 1000, n)
+	require.Equal(t, 1, n, "the others are gone or done: they come back to no queue")
+	require.Zero(t, b.count(`SELECT count(*) FROM skips`))
 }
 
 func TestOwnWorkIsExplained(t *testing.T) {

@@ -48,7 +48,8 @@ type Verdict struct {
 	DraftRevision *int64 `json:"-"`
 }
 
-// Review hands in a verdict under a claim on a review node. Errors as SubmitSeen.
+// Review hands in a verdict under a claim on a review node. Errors as SubmitSeen; Conflict,
+// too, for an approval of what another review corrected since the claim was made.
 func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verdict) (Submitted, error) {
 	c, err := s.LiveClaim(ctx, userID, claimID)
 	if err != nil {
@@ -66,11 +67,14 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 		return Submitted{}, translate(err)
 	}
 	_, under := reviewed(p, c.Node, values, subs)
-	h, problems := v.handIn(p, c.Node, under, values)
+	h, problems := v.handIn(p, c.Node, under, values, subs)
 	if len(problems) > 0 {
 		return Submitted{}, problemsOf(problems)
 	}
 	h.sent, h.draft = asSent, v.DraftRevision
+	if v.Verdict == VerdictApprove {
+		h.approves = alsoReviewed(p, c.Node, under)
+	}
 	if h.files, err = s.checkFiles(ctx, c, draftForm(p, c).Fields(), h.values); err != nil {
 		return Submitted{}, err
 	}
@@ -81,9 +85,11 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 	return out, nil
 }
 
-// handIn checks the verdict against what is under review and turns it into
-// the journal's words.
-func (v Verdict) handIn(p *pipeline.Pipeline, node string, under []Reviewed, values form.Values) (handIn, []form.Problem) {
+// handIn checks the verdict against what is under review and what was handed in besides,
+// and turns it into the journal's words.
+func (v Verdict) handIn(
+	p *pipeline.Pipeline, node string, under []Reviewed, values form.Values, subs []submission,
+) (handIn, []form.Problem) {
 	h := handIn{verdict: v.Verdict, to: task.NodeSubmitted, event: pipeline.Event{Kind: pipeline.EventReview}}
 	v.Comments = slices.Clone(v.Comments)
 	problems := v.place(under)
@@ -95,6 +101,7 @@ func (v Verdict) handIn(p *pipeline.Pipeline, node string, under []Reviewed, val
 		merged := maps.Clone(values)
 		if len(fixed) > 0 {
 			correct(p, node, merged, fixed, nodesOf(under))
+			problems = append(problems, rerouted(p, node, subs, values, merged, fixed)...)
 		}
 		b := form.NewBudget()
 		h.values, h.event.Outcome, h.event.Skipped = fixed, pipeline.Approved, p.Skipped(node, merged, b)

@@ -47,6 +47,9 @@ type handIn struct {
 	// draft is the revision of the draft that its author saw last; nil when they do
 	// not say.
 	draft *int64
+	// approves are the fields that it approves and another review may have corrected
+	// since the claim was made.
+	approves []string
 }
 
 // sent is the hash of what a person handed in, as they sent it: the same again
@@ -115,6 +118,9 @@ func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error
 	err := s.whileHeld(ctx, c, func(tx pgx.Tx, t *lockedTask, c Claim) error {
 		h.event.Node, h.event.Iteration, h.event.Actor, h.event.Claim = c.Node, c.Iteration, c.UserID, c.ID
 		b := &pgx.Batch{}
+		if len(h.approves) > 0 {
+			queueUnseenCorrection(b, c, h.approves)
+		}
 		seq := t.queueEvent(b, h.event, true)
 		if err := h.queueSubmission(b, c, seq, &at); err != nil {
 			return err
@@ -192,7 +198,7 @@ func (h handIn) queueSubmission(b *pgx.Batch, c Claim, seq int64, at *time.Time)
 // it was this very claim that handed in, else with why, or with what became of what
 // was written: it is in the draft, where it can be.
 func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Verdict, why error) (Submitted, error) {
-	if !fault.Is(why, fault.Conflict) || errors.Is(why, errUnseenDraft) {
+	if !fault.Is(why, fault.Conflict) || errors.Is(why, errUnseenDraft) || errors.Is(why, errUnseenCorrection) {
 		return Submitted{}, why
 	}
 	taskID, _ := taskOfClaim(claimID)

@@ -60,7 +60,7 @@ func (w walk) sql() (sql string, args []any) {
 				WHERE n.org_id = %s AND n.task_id < %s AND n.task_id >= %s)
 			SELECT task_id FROM held ORDER BY task_id DESC LIMIT %s`, pipelineID, orgID, before, low, step), b.args
 	case q.Held != nil && *q.Held:
-		return down("t.held"), b.args
+		return down("t.held"), b.args // those that have ended are left out of what is found
 	case w.byQueue():
 		return w.queueSQL(b, pipelineID, orgID, before, low, step), b.args
 	case q.Priority != nil && *q.Priority != 0:
@@ -90,7 +90,7 @@ func (w walk) filterSQL(ids []int64, limit int) (sql string, args []any) {
 		where = append(where, "t.priority = "+b.bind(*q.Priority))
 	}
 	if q.Held != nil {
-		where = append(where, "t.held = "+b.bind(*q.Held))
+		where = append(where, heldSQL("t")+" = "+b.bind(*q.Held))
 	}
 	if !q.CreatedAfter.IsZero() {
 		where = append(where, "t.created_at >= "+b.bind(q.CreatedAfter))
@@ -101,7 +101,7 @@ func (w walk) filterSQL(ids []int64, limit int) (sql string, args []any) {
 	if node := w.nodeSQL(b); node != "" {
 		where = append(where, node)
 	}
-	return `SELECT ` + taskColumns + `, t.priority, t.held, t.version_id, v.number
+	return `SELECT ` + taskColumns + `, t.priority, ` + heldSQL("t") + `, t.version_id, v.number
 		FROM tasks t JOIN pipeline_versions v ON v.id = t.version_id
 		WHERE ` + strings.Join(where, " AND ") + ` ORDER BY t.id DESC LIMIT ` + b.bind(limit), b.args
 }

@@ -42,6 +42,9 @@ func busy(t *testing.T, b *bench, n int) []int64 {
 		case 6:
 			require.NoError(t, b.Store.Hold(ctx, admin, id, ""))
 		case 7:
+			if i%2 == 0 { // it is on hold no more when it has ended
+				require.NoError(t, b.Store.Hold(ctx, admin, id, ""))
+			}
 			require.NoError(t, b.Store.FailTask(ctx, admin, id, ""))
 		case 8:
 			require.NoError(t, b.Store.SetPriority(ctx, admin, id, -3-i/9%3))

@@ -190,13 +190,13 @@ func reviews(p *pipeline.Pipeline, review, subtask string) bool {
 	return slices.ContainsFunc(n.Reviews, func(t pipeline.Target) bool { return t.Node == subtask })
 }
 
-// reviewed collects what a review checks, and all values on those forms and those that
-// the forms look at.
+// reviewed collects what a review checks, in the order of the graph, and all values on
+// those forms and those that the forms look at.
 func reviewed(p *pipeline.Pipeline, review string, values form.Values, subs []submission) (form.Values, []Reviewed) {
 	node, _ := p.Node(review)
 	all := form.Values{}
 	var out []Reviewed
-	for _, target := range node.Reviews {
+	for _, target := range p.Targets(node) {
 		r := Reviewed{Node: target.Node, Fields: reviewFields(p, target), Values: form.Values{}}
 		for _, f := range p.Form(target.Node).Fields() {
 			if raw, ok := values[f.Name]; ok {

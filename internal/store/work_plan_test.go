@@ -65,6 +65,18 @@ func TestPlansOfWork(t *testing.T) {
 	}
 	b.claimPlan(t)
 	b.crowdPlans(t)
+	for _, kind := range []string{"subtask", "review"} {
+		t.Run("what a former queue holds, of kind "+kind, func(t *testing.T) {
+			args := []any{fmt.Sprintf("{%d}", b.PipelineID), fmt.Sprintf("{%d}", b.OrgID), "{" + kind + "}"}
+			readsFew(t, b.explainKept(store.KeepPlanSQL, store.HoldsSQL, args...), 3)
+		})
+	}
+	// Tasks that ended while they were held say so for good.
+	b.exec(`UPDATE tasks SET held = true, status = 'failed' WHERE id % 20 = 3`)
+	b.exec(`ANALYZE tasks`)
+	t.Run("queue beside many that ended on hold", func(t *testing.T) {
+		readsFew(t, b.explainKept(store.KeepPlanSQL, store.CountQueueSQL, b.queueArgs(b.Contributors[0], "review")...), 400)
+	})
 }
 
 // claimPlan asserts that a claim is found by its task, not among all that is claimed:

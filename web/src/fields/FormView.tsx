@@ -57,7 +57,11 @@ export function FormView(p: FormViewProps) {
   const context = useMemo(() => ({ ...form.statics, ...p.values, ...p.answers }), [form, p.values, p.answers]);
   const shown = form.visible(context);
   const [focused, setFocused] = useState('');
-  const around = useMemo(() => ({ field: (name: string) => form.fields.find((f) => f.name === name) }), [form]);
+  const { onPlayed, played } = p;
+  const around = useMemo(
+    () => ({ field: (name: string) => form.fields.find((f) => f.name === name), onPlayed, played }),
+    [form, onPlayed, played],
+  );
   const byField = useMemo(() => grouped(p.problems ?? none), [p.problems]);
 
   const repeated = useMemo(() => repeatedBelow(form.fields), [form]);
@@ -93,8 +97,8 @@ export function FormView(p: FormViewProps) {
                 keys={field.name === active}
                 highlight={p.highlight?.includes(field.name)}
                 after={p.after?.(field)}
-                onPlayed={p.onPlayed}
-                played={p.played?.has(field.name)}
+                onPlayed={onPlayed}
+                played={played?.has(field.name)}
               />
             </Box>
           ))}

@@ -62,6 +62,15 @@ test('a hostile pattern is matched like any other', () => {
   expect(compilePattern('(x+x+)+y')?.match('x'.repeat(5000))).toBe('no');
 });
 
-test('a text that would take long is left to the server', () => {
-  expect(compilePattern('.{0,400}b')?.match('a'.repeat(8000))).toBe('unsure');
+test('a text that would take long is left to the server, but not by a condition', () => {
+  const pattern = compilePattern('.{0,400}b');
+  const text = 'a'.repeat(8000);
+  expect(pattern?.match(text)).toBe('unsure');
+  expect(pattern?.holds(text)).toBe(false);
+  expect(compilePattern('(?s).{1000,}')?.holds(text)).toBe(true);
+});
+
+test('what a condition remembers of one text it does not say of another', () => {
+  const pattern = compilePattern('a+');
+  expect(['aa', 'b', 'aa', ''].map((s) => pattern?.holds(s))).toEqual([true, false, true, false]);
 });

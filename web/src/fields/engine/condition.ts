@@ -92,7 +92,7 @@ function matches(source: string): (got: unknown) => boolean {
       pattern = compilePattern(source);
       tried = true;
     }
-    return typeof got === 'string' && !empty(got) && pattern?.match(normalText(got)) === 'yes';
+    return typeof got === 'string' && !empty(got) && (pattern?.holds(normalText(got)) ?? false);
   };
 }
 

@@ -6,8 +6,8 @@ import type { Condition, Field } from './types';
 /** Bounds the program times the bytes of the text, as the server does; a longer text does not match. */
 const maxMatchSteps = 20_000_000;
 /**
- * Beyond this product the browser leaves matching to the server: JavaScript takes longer than Go, and a tab must not
- * stand still while somebody types.
+ * Beyond this product the browser leaves the rules of a text to the server: JavaScript takes longer than Go, and a tab
+ * must not stand still while somebody types. Conditions cannot be left to it: what is hidden is not handed in.
  */
 const maxLocalSteps = 4_000_000;
 const maxPatternChars = 500;
@@ -45,6 +45,8 @@ export interface Pattern {
   /** The longest text that is matched. */
   maxBytes: number;
   match: (s: string) => Match;
+  /** Whether a whole text matches, as the server decides a condition, however long it takes; once for the same text. */
+  holds: (s: string) => boolean;
 }
 
 /** undefined without a source, when it is no pattern, and before loadPatterns. */
@@ -65,5 +67,13 @@ export function compilePattern(source: string | undefined): Pattern | undefined 
     if (n * size > maxLocalSteps) return 'unsure';
     return re.matches(s) ? 'yes' : 'no';
   };
-  return { source, maxBytes, match };
+  // Every render asks for the same text again.
+  let last: string | undefined;
+  let held = false;
+  const holds = (s: string): boolean => {
+    if (s !== last) held = bytes(s) <= maxBytes && re.matches(s);
+    last = s;
+    return held;
+  };
+  return { source, maxBytes, match, holds };
 }

@@ -20,7 +20,8 @@ import { rankItems } from '../engine/kinds/ranking';
 import { fieldLabel, optionLabel } from '../engine/options';
 import { empty } from '../engine/value';
 import type { InputProps } from '../props';
-import { linesOf, moveLine, placesOf, type Ranked, rankingOf } from './rank';
+import { Pointless } from './Pointless';
+import { linesOf, moveLine, placesOf, type Ranked, rankingOf, ranks } from './rank';
 
 /** Best first: by dragging, by Alt+arrows on a line, or by its buttons. */
 export default function RankingInput(p: InputProps) {
@@ -47,7 +48,7 @@ export default function RankingInput(p: InputProps) {
     const at = (id: unknown) => lines.findIndex((line) => line.id === id);
     if (over && active.id !== over.id) set(moveLine(lines, at(active.id), at(over.id)));
   };
-  if (items.length === 0) return <Text c="dimmed">There is nothing to rank yet.</Text>;
+  if (items.length === 0) return <Pointless {...p} why="There is nothing to rank yet." />;
   const named = (id: unknown) => label(String(id));
   return (
     <Stack gap="xs">
@@ -84,10 +85,10 @@ export default function RankingInput(p: InputProps) {
           </Stack>
         </SortableContext>
       </DndContext>
-      {empty(p.value) && (
+      {!ranks(p.value, lines) && (
         <Group gap="sm">
           <Text size="sm" c="dimmed">
-            Not ranked yet.
+            {empty(p.value) ? 'Not ranked yet.' : 'There are other items to rank now.'}
           </Text>
           <Button size="compact-sm" variant="light" onClick={() => set(lines)} disabled={p.disabled}>
             Keep this order

@@ -12,10 +12,19 @@ interface Props {
 
 /** The value of another field, shown as that one shows it; of an earlier step's field by its looks. */
 export function ValueView({ name, context, files }: Props) {
-  const around = useFormAround();
+  const { field: fieldOf, onPlayed, played } = useFormAround();
   const value = context[name];
-  const field = around.field(name) ?? { name, type: guess(value), input: 'seeded' as const };
-  return <FieldDisplay field={field} value={value} context={context} files={files} />;
+  const field = fieldOf(name) ?? { name, type: guess(value), input: 'seeded' as const };
+  return (
+    <FieldDisplay
+      field={field}
+      value={value}
+      context={context}
+      files={files}
+      onPlayed={onPlayed && (() => onPlayed(name))}
+      played={played?.has(name)}
+    />
+  );
 }
 
 /** The type whose display fits a value of an unknown field. */

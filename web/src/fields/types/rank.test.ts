@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linesOf, moveLine, placesOf, rankingOf } from './rank';
+import { linesOf, moveLine, placesOf, rankingOf, ranks } from './rank';
 
 const items = ['a', 'b', 'c', 'd'];
 
@@ -12,6 +12,24 @@ test('a value comes back as it was, ties and all', () => {
 test('items that are not ranked yet come last; what is no item is left out', () => {
   expect(rankingOf(linesOf(['c', 'gone', 'c'], items))).toEqual(['c', 'a', 'b', 'd']);
   expect(rankingOf(linesOf(undefined, items))).toEqual(items);
+});
+
+test('a draft with CRLF ranks the same texts', () => {
+  const lines = linesOf(['a\r\nb', 'c'], ['c', 'a\nb']);
+  expect(rankingOf(lines)).toEqual(['a\nb', 'c']);
+  expect(ranks(['a\r\nb', 'c'], lines)).toBe(true);
+});
+
+test('a value ranks its lines unless there are more or fewer items by now', () => {
+  for (const value of [
+    ['b', ['a', 'd'], 'c'],
+    ['b', ['a', 'd'], ['c']],
+  ]) {
+    expect(ranks(value, linesOf(value, items))).toBe(true);
+  }
+  for (const value of [undefined, [], ['a', 'b', 'c'], ['a', 'b', 'c', 'd', 'gone'], ['a', [], 'b', 'c', 'd']]) {
+    expect(ranks(value, linesOf(value, items))).toBe(false);
+  }
 });
 
 test('moving keeps every item, whatever is moved where', () => {

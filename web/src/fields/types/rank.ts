@@ -1,4 +1,5 @@
-import { itemsOf } from '../engine/value';
+import { normalText } from '../engine/count';
+import { equal, itemsOf } from '../engine/value';
 
 /** A line of a ranking: an item, and whether it is as good as the one above. */
 export interface Ranked {
@@ -12,8 +13,9 @@ export function linesOf(value: unknown, items: readonly string[]): Ranked[] {
   const left = new Set(items);
   for (const entry of itemsOf(value)) {
     let first = true;
-    for (const id of Array.isArray(entry) ? entry : [entry]) {
-      if (!left.delete(id)) continue;
+    for (const ranked of Array.isArray(entry) ? entry : [entry]) {
+      const id = typeof ranked === 'string' ? normalText(ranked) : undefined;
+      if (id === undefined || !left.delete(id)) continue;
       lines.push({ id, tied: !first });
       first = false;
     }
@@ -30,6 +32,12 @@ export function rankingOf(lines: readonly Ranked[]): (string | string[])[] {
     else groups.push([id]);
   }
   return groups.map((group) => (group.length === 1 ? (group[0] ?? '') : group));
+}
+
+/** Whether a value says what these lines show: no item more, none less, in this order. */
+export function ranks(value: unknown, lines: readonly Ranked[]): boolean {
+  const bare = itemsOf(value).map((entry) => (Array.isArray(entry) && entry.length === 1 ? entry[0] : entry));
+  return equal(bare, rankingOf(lines));
 }
 
 /** Moves a line; it leaves its equals, and who was tied to it is tied to the one above. */

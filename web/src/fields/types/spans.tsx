@@ -8,6 +8,7 @@ import type { DisplayProps, InputProps } from '../props';
 import { Swatch, WithKey } from './ChoiceBar';
 import { optionKeys, useFieldKeys } from './keys';
 import { Amount } from './list';
+import { Pointless } from './Pointless';
 import { partProblems } from './parts';
 import classes from './spans.module.css';
 import { pointsOf, type Segment, type Span, segmentsOf, spansOf, step, trimmed, withSpan } from './spanText';
@@ -89,7 +90,7 @@ export function SpansInput(p: InputProps) {
     if (to !== undefined) setRange([e.shiftKey ? anchor : to, to]);
   };
 
-  if (points.length === 0) return <Text c="dimmed">There is no text to mark.</Text>;
+  if (points.length === 0) return <Pointless {...p} why="There is no text to mark." />;
   return (
     <Stack gap="xs">
       <Group gap={6}>

@@ -1,14 +1,15 @@
+import { normalText } from '../count';
 import type { Lookup, Place } from '../place';
 import { list, quote } from '../quote';
 import type { Field } from '../types';
 import { itemsOf } from '../value';
 import type { Kind } from './kind';
 
-/** What a ranking orders: its items, or the different texts in its source. */
+/** What a ranking orders: its items, or the different texts in its source; CRLF is LF, as in what is kept. */
 export function rankItems(f: Field, find: Lookup): string[] {
-  if (!f.source) return (f.items ?? []).map((item) => item.value);
+  if (!f.source) return (f.items ?? []).map((item) => normalText(item.value));
   const texts = itemsOf(find(f.source)).flatMap((x) => (Array.isArray(x) ? x : [x]));
-  return [...new Set(texts.filter((x) => typeof x === 'string'))];
+  return [...new Set(texts.filter((x) => typeof x === 'string').map(normalText))];
 }
 
 /** ranking: every item once, best first; with allow_ties an element may be a group of equals. */
@@ -21,12 +22,16 @@ export function rankingKind(f: Field): Kind {
       }
       const items = rankItems(f, (name) => at.find(name));
       const known = new Set(items);
-      const seen = new Set<unknown>();
+      const seen = new Set<string>();
       const visit = (x: unknown, place: Place) => {
-        if (typeof x !== 'string') place.expect('an item id', x);
-        else if (seen.has(x)) place.fail(`${quote(x)} is ranked twice`);
-        else if (!known.has(x)) place.fail(`${quote(x)} is not an item; expected ${list(items)}`);
-        else seen.add(x);
+        if (typeof x !== 'string') {
+          place.expect('an item id', x);
+          return;
+        }
+        const id = normalText(x);
+        if (seen.has(id)) place.fail(`${quote(id)} is ranked twice`);
+        else if (!known.has(id)) place.fail(`${quote(id)} is not an item; expected ${list(items)}`);
+        else seen.add(id);
       };
       for (const [i, x] of v.entries()) {
         const place = at.item(i);
