@@ -27,7 +27,7 @@ type facts struct {
 	skipped   map[string]int64   // what was due and found nobody to do it, by why
 	tallies   map[string]tally   // the same below an overload, by kind
 	overdue   atomic.Int64       // steps that were not seen in time
-	fileRates []float64          // files a second, of each archive that got in
+	archives  []ingestion        // those that got in
 	walkRates []float64          // tasks a second, of each walk that came to its end
 	admitted  int64              // at overload, of what has an objective
 	inside    int64              // of these, within it
@@ -110,14 +110,14 @@ func (f *facts) uncertain(n int64) {
 
 // archived notes an archive that is said to be done. What it made beyond its
 // files nobody asked for, and its speed counts only when all of them are tasks.
-func (f *facts) archived(files, created int, rate float64) error {
+func (f *facts) archived(a ingestion, created int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ingested += int64(min(created, files))
-	if created != files {
-		return fmt.Errorf("%d of %d files became tasks", created, files)
+	f.ingested += int64(min(created, a.files))
+	if created != a.files {
+		return fmt.Errorf("%d of %d files became tasks", created, a.files)
 	}
-	f.fileRates = append(f.fileRates, rate)
+	f.archives = append(f.archives, a)
 	return nil
 }
 

@@ -91,6 +91,30 @@ func (r *run) put(ctx context.Context, a zipgen.Archive, length int64, url strin
 	return nil
 }
 
+// ingestion is an archive all of whose files became tasks.
+type ingestion struct {
+	files            int
+	confirmed, ended time.Time
+}
+
+// ingestRate is the files a second of archives beside each other, of which there is one
+// at least: all their files, from when the first was confirmed until the last was done.
+// When one is done, the others have its share, so that what each did alone adds up to
+// more than all of them did.
+func ingestRate(archives []ingestion) float64 {
+	files, from, until := 0, archives[0].confirmed, archives[0].ended
+	for _, a := range archives {
+		files += a.files
+		if a.confirmed.Before(from) {
+			from = a.confirmed
+		}
+		if a.ended.After(until) {
+			until = a.ended
+		}
+	}
+	return float64(files) / until.Sub(from).Seconds()
+}
+
 // followUpload asks until the first row is there, and until the last is, and
 // comes again when it is told to. Unless the archive gets in, any of its files may
 // be a task.
@@ -123,11 +147,11 @@ func (r *run) followUpload(ctx context.Context, a zipgen.Archive, path, key stri
 		switch u.Status {
 		case "completed":
 			done = true
-			took := time.Since(confirmed).Seconds()
-			if err := r.facts.archived(a.Files, u.Created, float64(a.Files)/took); err != nil {
+			in := ingestion{a.Files, confirmed, time.Now()}
+			if err := r.facts.archived(in, u.Created); err != nil {
 				return err
 			}
-			r.say("an archive of %d files took %.1f s", a.Files, took)
+			r.say("an archive of %d files took %.1f s", a.Files, in.ended.Sub(confirmed).Seconds())
 			return nil
 		case "failed", "cancelled":
 			return fmt.Errorf("the upload is %s: %s", u.Status, u.Message)

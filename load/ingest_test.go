@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/measure/zipgen"
+	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // TestFollowUpload has the clock of a bubble, so waits are exact.
@@ -59,16 +60,40 @@ func TestFollowUpload(t *testing.T) {
 				err := r.followUpload(t.Context(), zipgen.Archive{Files: 20}, "/upload", "key", time.Now())
 				if c.bad == "" {
 					require.NoError(t, err)
-					require.Len(t, r.facts.fileRates, 1)
-					require.InEpsilon(t, c.rate, r.facts.fileRates[0], 1e-9)
+					require.Len(t, r.facts.archives, 1)
+					require.InEpsilon(t, c.rate, ingestRate(r.facts.archives), 1e-9)
 				} else {
 					require.EqualError(t, err, c.bad)
-					require.Empty(t, r.facts.fileRates, "its speed says nothing")
+					require.Empty(t, r.facts.archives, "its speed says nothing")
 				}
 				require.Equal(t, c.asked, asked)
 				require.Equal(t, [2]int64{c.ingested, c.unsure}, [2]int64{r.facts.ingested, r.facts.unsure})
 			})
 		})
+	}
+}
+
+// TestArchivesBesideEachOther has a second one that goes on alone.
+func TestArchivesBesideEachOther(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	after := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	for name, c := range map[string]struct {
+		archives []ingestion
+		rate     float64
+	}{
+		"alone, all the time":  {[]ingestion{{10_000, after(0), after(50)}}, 200},
+		"as long as the other": {[]ingestion{{10_000, after(0), after(100)}, {10_000, after(0), after(100)}}, 200},
+		"one of them is quick": {[]ingestion{{10_000, after(0), after(50)}, {10_000, after(0), after(100)}}, 200},
+		"one of them is late":  {[]ingestion{{10_000, after(50), after(80)}, {10_000, after(0), after(100)}}, 200},
+	} {
+		r := standing(t, nil)
+		r.late = r.rec
+		for _, a := range c.archives {
+			require.NoError(t, r.facts.archived(a, a.files), name)
+		}
+		r.sum()
+		require.InEpsilon(t, c.rate, r.numbers.get()[slo.IngestRate], 1e-9, name)
 	}
 }
 

@@ -172,12 +172,8 @@ func (r *run) sum() {
 	r.sumTooLate()
 	r.sumLeftOut()
 	r.sumMemory()
-	if rates := r.facts.fileRates; len(rates) > 0 {
-		var sum float64
-		for _, v := range rates {
-			sum += v
-		}
-		r.number(slo.IngestRate, sum) // those were at the same time
+	if archives := r.facts.archives; len(archives) > 0 {
+		r.number(slo.IngestRate, ingestRate(archives))
 	}
 	if rates := r.facts.walkRates; len(rates) > 0 {
 		r.number(slo.WalkRate, slices.Min(rates))

@@ -18,9 +18,11 @@ const (
 	// restartPause keeps a process that cannot start from being tried in a busy
 	// loop.
 	restartPause = 100 * time.Millisecond
-	// atWork is how long a process has run that has begun to work. Ending before
-	// is how it says that it cannot start, because Postgres is away for example.
-	atWork = 5 * time.Second
+	// atWork is how long a process has run that has begun to work. Ending before with
+	// cannotStart is how it says that it cannot start, because Postgres is away for
+	// example.
+	atWork      = 5 * time.Second
+	cannotStart = 1
 )
 
 // Process is a program that is started again whenever it dies, until it is
@@ -37,7 +39,7 @@ type Process struct {
 	cmd    *exec.Cmd
 	killed bool          // by us: no reason to pause before it is back
 	began  time.Time     // the present run
-	deaths int           // at work, and not by us
+	deaths int           // not by us, and not for want of what it needs to start
 	exit   int           // of the last run that ended, -1 when a signal ended it
 	wanted bool          // a death is followed by a new start
 	down   chan struct{} // closed when nobody brings it back any more
@@ -123,7 +125,8 @@ func (p *Process) AtWork() bool {
 	return p.wanted && time.Since(p.began) > atWork
 }
 
-// Deaths is how often the process ended by itself while it was at work. It was
+// Deaths is how often the process ended by itself, or by somebody's signal that did not
+// come from here: a panic at its start, too, and not that it could not start. It was
 // started again each time, so nobody else may have noticed.
 func (p *Process) Deaths() int {
 	p.mu.Lock()
@@ -148,7 +151,8 @@ func (p *Process) keep(env []string, cmd *exec.Cmd, down chan struct{}) {
 		p.mu.Lock()
 		p.exit = cmd.ProcessState.ExitCode()
 		killed := p.killed
-		if p.wanted && !killed && time.Since(p.began) > atWork {
+		early := p.exit == cannotStart && time.Since(p.began) <= atWork
+		if p.wanted && !killed && !early {
 			p.deaths++
 		}
 		p.mu.Unlock()

@@ -123,15 +123,42 @@ func TestADeathAtWorkIsCounted(t *testing.T) {
 	require.Zero(t, p.Deaths(), "those were ours")
 	require.NoError(t, syscall.Kill(p.Pid(), syscall.SIGKILL))
 	waitForRuns(t, p, 4)
-	require.Zero(t, p.Deaths(), "it had hardly begun")
-	p.mu.Lock()
-	p.began = p.began.Add(-2 * atWork)
-	p.mu.Unlock()
+	require.Equal(t, 1, p.Deaths(), "somebody else's, though it had hardly begun")
+	p.age(2 * atWork)
 	require.NoError(t, syscall.Kill(p.Pid(), syscall.SIGKILL))
 	waitForRuns(t, p, 5)
-	require.Equal(t, 1, p.Deaths())
+	require.Equal(t, 2, p.Deaths())
 	p.Stop()
 	require.Equal(t, -1, p.ExitCode(), "sleep knows no SIGTERM")
+}
+
+// age lets the present run have begun so long ago.
+func (p *Process) age(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.began = time.Now().Add(-by)
+}
+
+// Who cannot start ends with 1, a program of Go that panics with 2.
+func TestAnEarlyDeathIsCountedUnlessItCouldNotStart(t *testing.T) {
+	t.Parallel()
+	sh, err := exec.LookPath("sh")
+	require.NoError(t, err)
+	for code, want := range map[string]struct{ early, late int }{"0": {1, 1}, "1": {0, 1}, "2": {1, 1}} {
+		p := newProcess(t, filepath.Join(t.TempDir(), "log"), sh,
+			[]string{"-c", `trap 'exit ` + code + `' USR1; echo "runs with it"; while :; do sleep 0.01; done`}, []string{"PATH=" + os.Getenv("PATH")})
+		p.Start()
+		waitForRuns(t, p, 1)
+		p.age(0)
+		require.True(t, p.Signal(syscall.SIGUSR1))
+		waitForRuns(t, p, 2)
+		require.Equal(t, want.early, p.Deaths(), "code %s at once", code)
+		p.age(2 * atWork)
+		require.True(t, p.Signal(syscall.SIGUSR1))
+		waitForRuns(t, p, 3)
+		require.Equal(t, want.late, p.Deaths()-want.early, "code %s at work", code)
+		p.Stop()
+	}
 }
 
 func TestAnExitCodeIsKept(t *testing.T) {
