@@ -13,7 +13,7 @@ import (
 )
 
 // What a browser put goes a day later, a file a month later: unless it was
-// submitted, or its person still has a draft.
+// submitted, or its person still has a draft that can be handed in.
 func TestTheSweepDeletesFilesOfPeopleThatNobodyNeeds(t *testing.T) {
 	t.Parallel()
 	h := newHall(t)
@@ -43,7 +43,16 @@ func TestTheSweepDeletesFilesOfPeopleThatNobodyNeeds(t *testing.T) {
 	add("forgotten", "40 days", true, false, 1)
 	add("not yet forgotten", "20 days", true, false, 1)
 	add("in a draft", "40 days", true, false, 2)
-	h.exec(`INSERT INTO drafts (task_id, node_key, user_id, org_id, values, revision) VALUES (2, 'label', $1, $2, '{}', 1)`, user, h.OrgID)
+	add("in a draft of what others finished", "40 days", true, false, 3)
+	add("in a draft of what failed", "40 days", true, false, 4)
+	for id, status := range map[int]string{2: "in_progress", 3: "in_progress", 4: "failed"} {
+		node := map[int]string{2: "available", 3: "finished", 4: "available"}[id]
+		h.exec(`INSERT INTO tasks (id, org_id, pipeline_id, version_id, status, n_total, n_pending, input) VALUES ($1, $2, $3, $4, $5, 1, 1, '{}')`,
+			id, h.OrgID, h.PipelineID, h.VersionID, status)
+		h.exec(`INSERT INTO task_nodes (task_id, key, org_id, pipeline_id, kind, status) VALUES ($1, 'label', $2, $3, 'subtask', $4)`,
+			id, h.OrgID, h.PipelineID, node)
+		h.exec(`INSERT INTO drafts (task_id, node_key, user_id, org_id, values, revision) VALUES ($1, 'label', $2, $3, '{}', 1)`, id, user, h.OrgID)
+	}
 
 	for _, name := range []string{"under way", "given up", "submitted"} {
 		for _, end := range []string{"A", "B", "C"} {

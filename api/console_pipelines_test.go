@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/form"
 )
 
 func TestAnExportComesBackAsAnImport(t *testing.T) {
@@ -48,6 +49,27 @@ func TestADraftIsCheckedAgainstWhatIsLive(t *testing.T) {
 	require.Len(t, p.ok(t, 200, http.MethodPost, b.pipeline("/check"), `{"definition": 7}`)["problems"], 1)
 	detail := p.ok(t, 200, http.MethodGet, b.pipeline(""), nil)
 	require.InDelta(t, 1, detail["revision"], 0, "checking saves nothing")
+}
+
+// What the page of a pipeline shows to copy is what the External API takes.
+func TestTheExampleOfATaskCreatesOne(t *testing.T) {
+	t.Parallel()
+	pair := form.Field{Name: "pair", Type: form.Pairwise, Input: form.Seeded, Required: true}
+	shown := form.Field{Name: "shown", Type: form.Image, Input: form.Seeded, Required: true}
+	b := setup(t, dbtest.WithDefinition(dbtest.FileDefinition(pair, shown)))
+	example := b.login(t, "manager1").ok(t, 200, http.MethodGet, b.pipeline("/seed-example"), nil)
+	require.Equal(t, false, example["upload"])
+	a := b.create(t, map[string]any{"tasks": []any{map[string]any{"fields": example["fields"]}}})
+	require.Equal(t, 200, a.Status, "%s", a.Raw)
+
+	files := serve(t, dbtest.Org(t, b.Store, dbtest.WithSlug("files"), dbtest.WithDefinition(dbtest.FileDefinition(pair, dbtest.FileField("scan", ".png")))), nil)
+	example = files.loginAs(t, files.Email("manager1")).ok(t, 200, http.MethodGet, files.pipeline("/seed-example"), nil)
+	require.Equal(t, true, example["upload"])
+	require.Equal(t, "files/example.png", example["fields"].(map[string]any)["scan"])
+
+	admin := b.login(t, "manager1")
+	draft := admin.ok(t, 201, http.MethodPost, fmt.Sprintf("/projects/%d/pipelines", b.ProjectID), map[string]any{"definition": dbtest.Simple()})
+	admin.refused(t, 409, "api_error", http.MethodGet, fmt.Sprintf("/pipelines/%v/seed-example", draft["id"]), nil)
 }
 
 // What does not fit is told in the words of JSON: the types that hold it are

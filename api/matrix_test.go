@@ -112,6 +112,7 @@ func matrix(t *testing.T) map[string]row {
 		"checkDefinition":   {want: admins, body: func() any { return map[string]any{"definition": definition()} }},
 		"listVersions":      {want: admins},
 		"getVersion":        {want: admins, ready: published},
+		"getSeedExample":    {want: admins, ready: published},
 		"restoreVersion":    {want: admins, body: map[string]any{"revision": 1}, ready: published},
 
 		"listReviewQueue":   {want: [8]int{A, A, 403, A, 404, 404, 404, 401}},

@@ -87,7 +87,7 @@ type pipelines interface {
 	PipelineDraft(ctx context.Context, orgID, pipelineID int64) (store.PipelineDraft, error)
 	CreatePipeline(ctx context.Context, m store.Member, def pipeline.Definition, raw json.RawMessage) (store.PipelineRow, error)
 	SavePipelineDraft(ctx context.Context, m store.Member, pipelineID int64, save store.DraftSave) (store.PipelineRow, error)
-	Publish(ctx context.Context, orgID, pipelineID, actor int64, opts pipeline.Options, note string) (store.PipelineRow, error)
+	Publish(ctx context.Context, orgID, pipelineID, actor int64, opts pipeline.Options, in store.Publication) (store.PipelineRow, error)
 	SetPipelineStatus(ctx context.Context, orgID, pipelineID, actor int64, verb pipeline.Verb) (store.PipelineRow, error)
 	QueueCounts(ctx context.Context, orgID, pipelineID int64) (store.QueueCounts, error)
 	Pipeline(ctx context.Context, orgID, pipelineID int64) (store.PipelineRow, error)
@@ -104,7 +104,7 @@ type taskAdmin interface {
 	PeopleByID(ctx context.Context, orgID int64, ids []int64) ([]store.Person, error)
 	SearchTasks(ctx context.Context, orgID, pipelineID int64, q store.TaskSearch) (store.FoundTasks, error)
 	Bulk(ctx context.Context, m store.Member, taskIDs []int64, act store.BulkAction) (store.BulkResult, error)
-	ReleaseNode(ctx context.Context, m store.Member, taskID int64, node, reason string) error
+	ReleaseNode(ctx context.Context, m store.Member, taskID int64, node string, heldBy int64, reason string) error
 	ReviewQueue(ctx context.Context, m store.Member, q store.ReviewQuery) (store.ReviewPage, error)
 	ClaimReviewOf(ctx context.Context, m store.Member, contributor int64) (*store.Claim, error)
 	WhyWaiting(ctx context.Context, orgID, pipelineID int64, d store.TaskDetail) (store.WhyWaiting, error)

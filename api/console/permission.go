@@ -85,7 +85,7 @@ var permissions = map[string]permission{
 	"listHistory":  signedIn, "getSubmission": claimHolder, "getProgress": signedIn,
 
 	"createPipeline": projectAdmin,
-	"getPipeline":    pipelineAdmin, "saveDefinition": pipelineAdmin, "validatePipeline": pipelineAdmin,
+	"getPipeline":    pipelineAdmin, "getSeedExample": pipelineAdmin, "saveDefinition": pipelineAdmin, "validatePipeline": pipelineAdmin,
 	"publishPipeline": pipelineAdmin, "pausePipeline": pipelineAdmin, "resumePipeline": pipelineAdmin,
 	"completePipeline": pipelineAdmin, "reopenPipeline": pipelineAdmin, "archivePipeline": pipelineAdmin,
 	"unarchivePipeline": pipelineAdmin,

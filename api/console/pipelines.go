@@ -75,7 +75,8 @@ type saveDefinitionInput struct {
 type publishInput struct {
 	InPipeline
 	Body *struct {
-		Note string `json:"note,omitempty" maxLength:"1000" doc:"What is new in this version."`
+		Note     string `json:"note,omitempty" maxLength:"1000" doc:"What is new in this version."`
+		Revision *int64 `json:"revision,omitempty" minimum:"0" doc:"The one of the draft that was looked at. 409 when another one was saved since; without it whatever is there is published."`
 	} `nameHint:"PublishRequest"`
 }
 
@@ -100,6 +101,7 @@ func (a *api) registerPipelines() {
 	a.registerPipelineList()
 	a.registerPipelineCopy()
 	a.registerVersions()
+	a.registerSeedExample()
 	tags := []string{"Pipelines"}
 	register(a, huma.Operation{
 		OperationID: "createPipeline", MaxBodyBytes: definitionBody, Method: http.MethodPost, Path: "/projects/{project_id}/pipelines", Tags: tags,
@@ -230,12 +232,12 @@ func (a *api) check(ctx context.Context, p store.PipelineRow, definition json.Ra
 }
 
 func (a *api) publishPipeline(ctx context.Context, in *publishInput) (*pipelineOutput, error) {
-	note := ""
+	var what store.Publication
 	if in.Body != nil {
-		note = in.Body.Note
+		what = store.Publication{Note: in.Body.Note, Revision: in.Body.Revision}
 	}
 	m := membership(ctx)
-	row, err := a.Store.Publish(ctx, m.OrgID, in.PipelineID, m.UserID, a.Publish, note)
+	row, err := a.Store.Publish(ctx, m.OrgID, in.PipelineID, m.UserID, a.Publish, what)
 	return &pipelineOutput{Body: newPipeline(row)}, err
 }
 

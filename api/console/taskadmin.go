@@ -33,6 +33,14 @@ type nodeInput struct {
 	Body *Reason
 }
 
+type releaseNodeInput struct {
+	OnNode
+	Body *struct {
+		Reason string `json:"reason,omitempty" maxLength:"1000"`
+		HeldBy int64  `json:"held_by,omitempty" minimum:"1" doc:"Who was seen with it, by their id. 409 when somebody else holds it by now; without, whoever it is."`
+	} `nameHint:"ReleaseNodeRequest"`
+}
+
 type resolveInput struct {
 	OnNode
 	Body struct {
@@ -55,8 +63,11 @@ func (a *api) registerTaskAdmin() {
 		}, onNode(do), http.StatusConflict)
 	}
 	node("escalateNode", "escalate", "Escalate a node", a.Store.Escalate)
-	node("releaseNode", "release", "End the claim on a node: it goes back to the queue, the draft stays", a.Store.ReleaseNode)
 	node("quarantineNode", "quarantine", "Set a node aside", a.Store.Quarantine)
+	register(a, huma.Operation{
+		OperationID: "releaseNode", Method: http.MethodPost, Path: "/tasks/{task_id}/nodes/{key}/release",
+		Tags: []string{"Tasks"}, Summary: "End the claim on a node: it goes back to the queue, the draft stays",
+	}, a.releaseNode, http.StatusConflict)
 	register(a, huma.Operation{
 		OperationID: "resolveNode", Method: http.MethodPost, Path: "/tasks/{task_id}/nodes/{key}/resolve",
 		Tags: []string{"Tasks"}, Summary: "Resolve an escalated or quarantined node",
@@ -86,6 +97,14 @@ func onTask(do taskCommand) func(context.Context, *taskInput) (*struct{}, error)
 	return func(ctx context.Context, in *taskInput) (*struct{}, error) {
 		return nil, do(ctx, membership(ctx), in.TaskID, in.Body.text())
 	}
+}
+
+func (a *api) releaseNode(ctx context.Context, in *releaseNodeInput) (*struct{}, error) {
+	reason, heldBy := "", int64(0)
+	if in.Body != nil {
+		reason, heldBy = in.Body.Reason, in.Body.HeldBy
+	}
+	return nil, a.Store.ReleaseNode(ctx, membership(ctx), in.TaskID, in.Key, heldBy, reason)
 }
 
 func (a *api) resolveNode(ctx context.Context, in *resolveInput) (*struct{}, error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/taskloom/taskloom/internal/form"
+	"github.com/taskloom/taskloom/internal/seeding"
 )
 
 // asPath describes a file upload field as callers fill it in: a task keeps the
@@ -12,34 +13,14 @@ import (
 func asPath(out *Field, f form.Field) {
 	accept := slices.Concat(f.Accept, f.Rules.Accept)
 	path := map[string]any{"type": "string", "minLength": 1, "maxLength": 1024}
-	example, hint := "files/example"+extension(accept), "path of a file in the ZIP archive"
-	out.JSONSchema, out.Example = path, example
+	hint := "path of a file in the ZIP archive"
+	out.JSONSchema, out.Example = path, seeding.ExamplePath(f)
 	if f.Multiple {
 		hint = "array of paths of files in the ZIP archive"
-		out.JSONSchema, out.Example = map[string]any{"type": "array", "items": path}, []string{example}
+		out.JSONSchema = map[string]any{"type": "array", "items": path}
 	}
 	if len(accept) > 0 {
 		hint += ": " + strings.Join(accept, ",")
 	}
 	out.FormatHint = hint
-}
-
-// extension is one that a field takes.
-func extension(accept []string) string {
-	for _, a := range accept {
-		group, _, _ := strings.Cut(a, "/")
-		switch {
-		case strings.HasPrefix(a, "."):
-			return a
-		case a == "application/pdf":
-			return ".pdf"
-		case group == "image":
-			return ".png"
-		case group == "audio":
-			return ".mp3"
-		case group == "video":
-			return ".mp4"
-		}
-	}
-	return ".txt"
 }

@@ -27,7 +27,7 @@ type Task struct {
 	Status      string      `json:"status" enum:"pending,in_progress,finished,failed,paused,escalated,quarantined" doc:"Where the task stands; finished and failed are final."`
 	NodeSummary NodeSummary `json:"node_summary" doc:"The task's nodes, counted."`
 	CreatedAt   time.Time   `json:"created_at" doc:"UTC."`
-	UpdatedAt   time.Time   `json:"updated_at" doc:"When anything of it last changed, UTC."`
+	UpdatedAt   time.Time   `json:"updated_at" doc:"When anything of the task itself last changed, UTC. It is not when status turns to or from paused with the workflow."`
 }
 
 func newTask(t store.Task) Task {

@@ -17,7 +17,7 @@ type Workflow struct {
 	Name       string    `json:"name" doc:"Its name in the web app."`
 	Status     string    `json:"status" enum:"DRAFT,ACTIVE,PAUSED,COMPLETED,ARCHIVED,PENDING_ACTIVATION" doc:"Tasks can be created while it is ACTIVE or PAUSED."`
 	CreatedAt  time.Time `json:"created_at" doc:"UTC."`
-	UpdatedAt  time.Time `json:"updated_at" doc:"When its name, status or version last changed, UTC."`
+	UpdatedAt  time.Time `json:"updated_at" doc:"When anything of it last changed, UTC, its draft included."`
 }
 
 // InWorkflow is embedded by every operation on a workflow. Its name is

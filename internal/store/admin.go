@@ -21,11 +21,14 @@ type nodeRow struct {
 	Kind      pipeline.Kind   `db:"kind"`
 	Status    task.NodeStatus `db:"status"`
 	Iteration int             `db:"iteration"`
+	ClaimedBy int64           `db:"claimed_by"` // 0 when nobody holds it
 }
 
-// lockedNode reads a node of the locked task; NotFound when it has none.
+const nodeRowColumns = `key, kind, status, iteration, coalesce(claimed_by, 0) AS claimed_by`
+
+// node reads a node of the locked task; NotFound when it has none.
 func (t *lockedTask) node(ctx context.Context, tx pgx.Tx, key string) (nodeRow, error) {
-	rows, _ := tx.Query(ctx, `SELECT key, kind, status, iteration FROM task_nodes WHERE task_id = $1 AND key = $2`, t.ID, key)
+	rows, _ := tx.Query(ctx, `SELECT `+nodeRowColumns+` FROM task_nodes WHERE task_id = $1 AND key = $2`, t.ID, key)
 	n, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[nodeRow])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return n, fault.New(fault.NotFound, "task %d has no node %q", t.ID, cut(key))

@@ -139,7 +139,7 @@ func (s *Store) Requeue(ctx context.Context, m Member, taskID int64, reason stri
 		if err := t.open(); err != nil {
 			return err
 		}
-		rows, _ := tx.Query(ctx, `SELECT key, kind, status, iteration FROM task_nodes
+		rows, _ := tx.Query(ctx, `SELECT `+nodeRowColumns+` FROM task_nodes
 			WHERE task_id = $1 AND status IN ('escalated', 'quarantined') ORDER BY key`, t.ID)
 		nodes, err := pgx.CollectRows(rows, pgx.RowToStructByName[nodeRow])
 		if err != nil {

@@ -115,10 +115,11 @@ func TestAnAdminEndsAClaim(t *testing.T) {
 	_, err := b.Store.SaveDraft(ctx, ada, c.ID, raw(`{"answer":"4"}`), 0)
 	require.NoError(t, err)
 	admin := b.member(b.ProjectAdmin)
-	require.NoError(t, b.Store.ReleaseNode(ctx, admin, id, "solve", "away today"))
-	err = b.Store.ReleaseNode(ctx, admin, id, "solve", "")
+	conflicts(t, b.Store.ReleaseNode(ctx, admin, id, "solve", ben, "meant for another"), "somebody else holds node")
+	require.NoError(t, b.Store.ReleaseNode(ctx, admin, id, "solve", ada, "away today"))
+	err = b.Store.ReleaseNode(ctx, admin, id, "solve", 0, "")
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
-	err = b.Store.ReleaseNode(ctx, admin, id, "nope", "")
+	err = b.Store.ReleaseNode(ctx, admin, id, "nope", 0, "")
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 
 	d, err := b.Store.TaskDetail(ctx, b.OrgID, b.PipelineID, id)
@@ -154,7 +155,7 @@ func TestAReleaseDoesNotUndoASubmission(t *testing.T) {
 			_, err := b.Store.Submit(ctx, ada, c.ID, raw(`{"answer":"42","sure":true}`))
 			return err
 		},
-		func() error { return b.Store.ReleaseNode(ctx, admin, id, "solve", "") })
+		func() error { return b.Store.ReleaseNode(ctx, admin, id, "solve", 0, "") })
 	require.NoError(t, errs[0])
 	require.True(t, fault.Is(errs[1], fault.Conflict), "%v", errs[1])
 	b.settle(id)

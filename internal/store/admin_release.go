@@ -12,15 +12,19 @@ import (
 )
 
 // ReleaseNode ends the claim that somebody holds on a node: it goes back to
-// the queue and their draft stays. Conflict when nobody holds it.
-func (s *Store) ReleaseNode(ctx context.Context, m Member, taskID int64, node, reason string) error {
+// the queue and their draft stays. Conflict when nobody holds it, or somebody else than
+// the one that was seen with it; 0 is whoever it is.
+func (s *Store) ReleaseNode(ctx context.Context, m Member, taskID int64, node string, heldBy int64, reason string) error {
 	return s.withTask(ctx, m, taskID, func(tx pgx.Tx, t *lockedTask) error {
 		n, err := t.node(ctx, tx, node)
 		if err != nil {
 			return err
 		}
-		if n.Status != task.NodeClaimed {
+		switch {
+		case n.Status != task.NodeClaimed:
 			return fault.New(fault.Conflict, "node %q of task %d is %s; there is no claim to end", node, taskID, n.Status)
+		case heldBy != 0 && n.ClaimedBy != heldBy:
+			return fault.New(fault.Conflict, "somebody else holds node %q of task %d by now; look who it is, then end their claim if it is to end", node, taskID)
 		}
 		_, err = t.releaseClaims(ctx, tx, m.UserID, node, reason)
 		return err

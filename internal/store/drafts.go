@@ -91,7 +91,13 @@ func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, va
 	for _, t := range node.Reviews {
 		under = append(under, t.Node)
 	}
-	tag, err := s.pool.Exec(ctx, `WITH claimed AS (
+	kept := false
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		// Before it looks at what was handed in since, for another hand-in may be under way.
+		if _, err := lockTask(ctx, tx, c.OrgID, c.PipelineID, c.TaskID); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, `WITH claimed AS (
 			SELECT max(seq) AS seq FROM task_events WHERE task_id = $1 AND kind = 'claim' AND claim_id = $6
 		)
 		INSERT INTO drafts AS d (task_id, node_key, user_id, org_id, values, revision, after_seq, after_revision)
@@ -102,8 +108,11 @@ func (s *Store) keepDraft(ctx context.Context, p *pipeline.Pipeline, c Claim, va
 				WHERE e.task_id = $1 AND e.node_key = $2 AND e.actor = $3 AND e.kind = 'claim'
 					AND coalesce(e.seq <= `+draftAfterSQL+`, e.created_at <= d.updated_at)
 					AND e.seq > (SELECT seq FROM claimed))`,
-		c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, under, seen)
-	return tag.RowsAffected() == 1, translate(err)
+			c.TaskID, c.Node, c.UserID, c.OrgID, values, c.ID, under, seen)
+		kept = tag.RowsAffected() == 1
+		return err
+	})
+	return kept, err
 }
 
 // errUnseenDraft is why a hand-in is refused whose author has not seen the draft that

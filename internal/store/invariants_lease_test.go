@@ -36,7 +36,7 @@ func TestLeasesThatEndAsTheyMayAccuseNobody(t *testing.T) {
 			return b.Store.ReleaseClaim(b.t.Context(), c.UserID, c.ID, store.Release{})
 		}},
 		"an admin gives it back": {end: func(b *bench, c *store.Claim) error {
-			return b.Store.ReleaseNode(b.t.Context(), b.member(b.Admin), c.TaskID, c.Node, "")
+			return b.Store.ReleaseNode(b.t.Context(), b.member(b.Admin), c.TaskID, c.Node, 0, "")
 		}},
 		"an admin sets the node aside and opens it again": {end: func(b *bench, c *store.Claim) error {
 			if err := b.Store.Quarantine(b.t.Context(), b.member(b.Admin), c.TaskID, c.Node, ""); err != nil {

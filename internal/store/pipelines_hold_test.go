@@ -62,7 +62,7 @@ func TestAChangeOfAPipelineGoesBeforeLaterCreations(t *testing.T) {
 		},
 		"publishing": {
 			change: func(b *bench) error {
-				_, err := b.Store.Publish(b.t.Context(), b.OrgID, b.PipelineID, b.Admin, pipeline.Options{LLM: true}, "")
+				_, err := b.Store.Publish(b.t.Context(), b.OrgID, b.PipelineID, b.Admin, pipeline.Options{LLM: true}, store.Publication{})
 				return err
 			},
 			later: func(b *bench, err error) { require.ErrorIs(b.t, err, store.ErrVersionChanged) },

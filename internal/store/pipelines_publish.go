@@ -12,12 +12,20 @@ import (
 	"github.com/taskloom/taskloom/internal/task"
 )
 
+// Publication is what is published: a note for the list of versions, and the revision of
+// the draft that was looked at. Where another one was saved since, that is Conflict; nil
+// publishes whatever is there.
+type Publication struct {
+	Note     string
+	Revision *int64
+}
+
 // Publish makes the draft the version that new tasks get: a new, immutable
 // version unless the live one says the same. A DRAFT becomes ACTIVE; ACTIVE and
 // PAUSED stay what they are. A draft with problems is fault.Validation that
 // lists all of them.
 func (s *Store) Publish(
-	ctx context.Context, orgID, pipelineID, actor int64, opts pipeline.Options, note string,
+	ctx context.Context, orgID, pipelineID, actor int64, opts pipeline.Options, in Publication,
 ) (PipelineRow, error) {
 	var row PipelineRow
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
@@ -25,7 +33,10 @@ func (s *Store) Publish(
 		if err != nil {
 			return err
 		}
-		if err := publish(ctx, tx, p, person(actor), opts, note); err != nil {
+		if in.Revision != nil && *in.Revision != p.Revision {
+			return savedMeanwhile(ctx, tx, p, *in.Revision)
+		}
+		if err := publish(ctx, tx, p, person(actor), opts, in.Note); err != nil {
 			return err
 		}
 		row, err = pipelineByID(ctx, tx, orgID, pipelineID)
@@ -88,7 +99,7 @@ func publish(
 	}
 	def, err := pipeline.Parse(draft)
 	if err != nil {
-		return fmt.Errorf("parse draft: %w", err)
+		return fault.New(fault.Validation, "the draft cannot be read: %s", err)
 	}
 	problems := pipeline.Validate(def, opts)
 	if p.VersionID != nil && !live {
@@ -135,7 +146,7 @@ func publishedDefinition(ctx context.Context, q querier, p PipelineRow) (pipelin
 	if err != nil {
 		return pipeline.Definition{}, fmt.Errorf("read live version: %w", err)
 	}
-	return pipeline.Parse(raw)
+	return pipeline.Stored(raw)
 }
 
 // draftAndLive returns the draft and whether the live version says the same.
@@ -181,6 +192,11 @@ func move(ctx context.Context, tx pgx.Tx, p PipelineRow, actor *int64, verb pipe
 			return err
 		}
 	}
+	if verb == pipeline.VerbComplete || verb == pipeline.VerbArchive {
+		if err := noImport(ctx, tx, p); err != nil {
+			return err
+		}
+	}
 	_, err = tx.Exec(ctx, `UPDATE pipelines SET status = $3, updated_at = now()
 		WHERE org_id = $1 AND id = $2`, p.OrgID, p.ID, status)
 	if err != nil {
@@ -207,6 +223,23 @@ func allDone(ctx context.Context, q querier, p PipelineRow) error {
 	if n > 0 {
 		return fault.New(fault.Conflict, "the pipeline still has %s; finish or fail them before it is completed",
 			countOf(n, "open task", "open tasks"))
+	}
+	return nil
+}
+
+// noImport refuses to close a pipeline while rows of an upload wait to become tasks of it:
+// they would fail one after the other, for good, also where it is opened again at once. One
+// that is to be cancelled is no reason to wait, as its rows become none anyway.
+func noImport(ctx context.Context, q querier, p PipelineRow) error {
+	var n int
+	err := q.QueryRow(ctx, `SELECT count(*) FROM uploads WHERE org_id = $1 AND pipeline_id = $2 AND status = 'processing' AND cancel_at IS NULL`,
+		p.OrgID, p.ID).Scan(&n)
+	if err != nil {
+		return fmt.Errorf("count running uploads: %w", err)
+	}
+	if n > 0 {
+		return fault.New(fault.Conflict, "the pipeline still has %s under way; wait for the end, or cancel what is not wanted",
+			countOf(n, "upload of tasks", "uploads of tasks"))
 	}
 	return nil
 }

@@ -107,13 +107,13 @@ func TestPublish(t *testing.T) {
 	p, err := w.Store.CreatePipeline(ctx, member(w), def, document(t, def))
 	require.NoError(t, err)
 
-	p, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, "first")
+	p, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, store.Publication{Note: "first"})
 	require.NoError(t, err)
 	require.Equal(t, store.StatusActive, p.Status)
 	require.Equal(t, 1, p.VersionNumber)
 	first := *p.VersionID
 
-	again, err := w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, "same")
+	again, err := w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, store.Publication{Note: "same"})
 	require.NoError(t, err)
 	require.Equal(t, p, again, "the same definition makes no version")
 
@@ -122,7 +122,12 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.Store.SetPipelineStatus(ctx, w.OrgID, p.ID, w.Admin, pipeline.VerbPause)
 	require.NoError(t, err)
-	p, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, "second")
+	seen := p.Revision
+	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, store.Publication{Revision: &seen})
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	require.ErrorContains(t, err, "load it again")
+	seen++
+	p, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, store.Publication{Note: "second", Revision: &seen})
 	require.NoError(t, err)
 	require.Equal(t, store.StatusPaused, p.Status)
 	require.Equal(t, 2, p.VersionNumber)
@@ -134,7 +139,7 @@ func TestPublish(t *testing.T) {
 	_, err = w.Store.Pool().Exec(ctx, `UPDATE pipeline_versions SET note = 'x' WHERE id = $1`, first)
 	require.Error(t, err)
 
-	_, err = w.Store.Publish(ctx, other.OrgID, p.ID, other.Admin, pipeline.Options{}, "")
+	_, err = w.Store.Publish(ctx, other.OrgID, p.ID, other.Admin, pipeline.Options{}, store.Publication{})
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
 }
 
@@ -148,7 +153,7 @@ func TestPublishListsEveryProblem(t *testing.T) {
 	p, err := w.Store.CreatePipeline(ctx, member(w), def, document(t, def))
 	require.NoError(t, err)
 
-	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, "")
+	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, store.Publication{})
 	require.Equal(t, fault.Validation, fault.KindOf(err))
 	var f *fault.Error
 	require.ErrorAs(t, err, &f)
@@ -170,9 +175,9 @@ func TestPublishRefusesLLMFieldsWithoutProvider(t *testing.T) {
 	})
 	p, err := w.Store.CreatePipeline(ctx, member(w), def, document(t, def))
 	require.NoError(t, err)
-	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{LLM: false}, "")
+	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{LLM: false}, store.Publication{})
 	require.Equal(t, fault.Validation, fault.KindOf(err))
-	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{LLM: true}, "")
+	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{LLM: true}, store.Publication{})
 	require.NoError(t, err)
 }
 

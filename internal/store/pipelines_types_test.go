@@ -30,10 +30,10 @@ func TestAFieldKeepsItsTypeThroughVersionsWithoutIt(t *testing.T) {
 		require.NoError(t, err)
 		_, err = w.Store.SavePipelineDraft(ctx, member(w), p.ID, store.DraftSave{Definition: document(t, def), Revision: row.Revision})
 		require.NoError(t, err)
-		_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, "")
+		_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, store.Publication{})
 		return err
 	}
-	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, "")
+	_, err = w.Store.Publish(ctx, w.OrgID, p.ID, w.Admin, pipeline.Options{}, store.Publication{})
 	require.NoError(t, err)
 	require.NoError(t, publish(without))
 

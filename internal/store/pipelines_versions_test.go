@@ -21,7 +21,7 @@ func TestVersionsAndRestoring(t *testing.T) {
 	def.Description = "Second"
 	_, err := b.Store.SavePipelineDraft(ctx, m, b.PipelineID, store.DraftSave{Definition: document(t, def), Revision: 1})
 	require.NoError(t, err)
-	_, err = b.Store.Publish(ctx, b.OrgID, b.PipelineID, b.ProjectAdmin, pipeline.Options{}, "more words")
+	_, err = b.Store.Publish(ctx, b.OrgID, b.PipelineID, b.ProjectAdmin, pipeline.Options{}, store.Publication{Note: "more words"})
 	require.NoError(t, err)
 	p, err := b.Store.Pipeline(ctx, b.OrgID, b.PipelineID)
 	require.NoError(t, err)

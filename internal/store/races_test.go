@@ -244,6 +244,28 @@ func TestALateSubmitIsNoDraftBesideALaterSubmission(t *testing.T) {
 	require.Equal(t, raw(answer42), w.Draft.Values)
 }
 
+// A late hand-in that comes while one under a newer claim is on its way waits for that.
+func TestALateSubmitWaitsForTheSubmissionBeforeIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada := context.WithoutCancel(t.Context()), b.Contributors[0]
+	id := b.create(1)[0]
+	old := b.claim(ada, pipeline.KindSubtask)
+	b.lapse(id, time.Second)
+	c := b.claim(ada, pipeline.KindSubtask)
+	require.NotEqual(t, old.ID, c.ID)
+	submit := func(claim, answer string) func() error {
+		return func() error {
+			_, err := b.Store.Submit(ctx, ada, claim, raw(answer))
+			return err
+		}
+	}
+	errs := b.behindLock(lockTask, id, submit(c.ID, answer42), submit(old.ID, `{"answer":"41","sure":true}`))
+	require.NoError(t, errs[0])
+	conflicts(t, errs[1], "what you sent now is not kept")
+	require.Zero(t, b.count(`SELECT count(*) FROM drafts`))
+}
+
 func TestReturnedWorkGoesToTheQueueWhenNobodyComes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

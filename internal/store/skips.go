@@ -28,9 +28,13 @@ func skip(ctx context.Context, tx pgx.Tx, c Claim) error {
 }
 
 // ResetSkips lets the queue serve again what the member skipped in the
-// pipeline, and returns how many nodes that were.
+// pipeline, and returns how many of those nodes wait to be claimed.
 func (s *Store) ResetSkips(ctx context.Context, m Member) (int, error) {
-	tag, err := s.pool.Exec(ctx, `DELETE FROM skips WHERE user_id = $1 AND org_id = $2 AND pipeline_id = $3`,
-		m.UserID, m.OrgID, m.PipelineID)
-	return int(tag.RowsAffected()), translate(err)
+	var waiting int
+	err := s.pool.QueryRow(ctx, `WITH gone AS (
+			DELETE FROM skips WHERE user_id = $1 AND org_id = $2 AND pipeline_id = $3 RETURNING task_id, node_key
+		) SELECT count(*) FROM gone g JOIN task_nodes n ON n.task_id = g.task_id AND n.key = g.node_key
+			AND (n.status = 'available' OR n.status = 'claimed' AND n.lease_expires_at <= now())`,
+		m.UserID, m.OrgID, m.PipelineID).Scan(&waiting)
+	return waiting, translate(err)
 }

@@ -27,7 +27,7 @@ func adminActs(b *bench, id int64) map[string]func(m store.Member) error {
 		"quarantine": func(m store.Member) error { return b.Store.Quarantine(ctx, m, id, "solve", "") },
 		"resolve":    func(m store.Member) error { return b.Store.Resolve(ctx, m, id, "solve", pipeline.ResolveSkip, "") },
 		"requeue":    func(m store.Member) error { return b.Store.Requeue(ctx, m, id, "") },
-		"release":    func(m store.Member) error { return b.Store.ReleaseNode(ctx, m, id, "solve", "") },
+		"release":    func(m store.Member) error { return b.Store.ReleaseNode(ctx, m, id, "solve", 0, "") },
 		"hold":       func(m store.Member) error { return b.Store.Hold(ctx, m, id, "") },
 		"unhold":     func(m store.Member) error { return b.Store.Unhold(ctx, m, id, "") },
 		"fail":       func(m store.Member) error { return b.Store.FailTask(ctx, m, id, "") },
@@ -40,7 +40,7 @@ func adminActs(b *bench, id int64) map[string]func(m store.Member) error {
 			return err
 		},
 		"publish": func(m store.Member) error {
-			_, err := b.Store.Publish(ctx, b.OrgID, b.PipelineID, m.UserID, pipeline.Options{}, "")
+			_, err := b.Store.Publish(ctx, b.OrgID, b.PipelineID, m.UserID, pipeline.Options{}, store.Publication{})
 			return err
 		},
 		"pause": func(m store.Member) error {

@@ -25,7 +25,8 @@ type TaskFileLeft struct {
 // long ago: it is not completed any more. The sweep comes when a completion that
 // was under way at that moment is over as well, or it would take the copy that
 // becomes the file. And how long a file that is in no submission waits for one. A
-// draft keeps its person's files for as long as it is there.
+// draft keeps its person's files for as long as it can be handed in: what is finished
+// is never opened again.
 const (
 	taskFileUpload = `interval '1 day'`
 	taskFileSwept  = `interval '25 hours'`
@@ -40,7 +41,9 @@ func (s *Store) TaskFilesToSweep(ctx context.Context, limit int) ([]TaskFileLeft
 	_, err := s.pool.Exec(ctx, `UPDATE task_files SET completed_at = NULL, swept = false WHERE id IN (
 			SELECT f.id FROM task_files f WHERE NOT f.submitted AND f.completed_at < now() - `+taskFileKept+`
 				AND f.created_at < now() - `+taskFileKept+` AND NOT EXISTS (SELECT 1 FROM drafts d
-					WHERE d.task_id = f.task_id AND d.node_key = f.node_key AND d.user_id = f.user_id)
+					LEFT JOIN tasks t ON t.id = d.task_id LEFT JOIN task_nodes n ON n.task_id = d.task_id AND n.key = d.node_key
+					WHERE d.task_id = f.task_id AND d.node_key = f.node_key AND d.user_id = f.user_id
+						AND coalesce(t.status NOT IN ('finished', 'failed') AND n.status <> 'finished', true))
 			ORDER BY f.created_at LIMIT $1 FOR UPDATE SKIP LOCKED) AND NOT submitted`, limit)
 	if err != nil {
 		return nil, translate(err)

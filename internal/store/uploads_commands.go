@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
 )
 
 // NewUpload is an upload that was accepted (spec 4.2.1).
@@ -126,7 +127,8 @@ type ConfirmUpload struct {
 }
 
 // ConfirmUpload moves a pending upload to processing and lets its run be
-// started. It does so once: Conflict for every other call. Keys are refused as by
+// started. It does so once: Conflict for every other call. A pipeline that takes no
+// tasks any more is Validation, and the upload stays pending. Keys are refused as by
 // CreateUpload.
 func (s *Store) ConfirmUpload(ctx context.Context, in ConfirmUpload) (Upload, *Answer, error) {
 	var out Upload
@@ -134,6 +136,9 @@ func (s *Store) ConfirmUpload(ctx context.Context, in ConfirmUpload) (Upload, *A
 		u, err := oneUploadFor(ctx, tx, in.OrgID, in.KeyID, in.ID, lockUploadOfSQL, in.ID, in.OrgID, in.PipelineID)
 		if err == nil && u.Status != UploadPending {
 			err = NotPending(u)
+		}
+		if err == nil {
+			err = takesTasks(ctx, tx, u)
 		}
 		if err != nil {
 			return nil, err
@@ -147,6 +152,23 @@ func (s *Store) ConfirmUpload(ctx context.Context, in ConfirmUpload) (Upload, *A
 		return func() (int, []byte) { return in.Answer(out) }, nil
 	})
 	return out, replay, err
+}
+
+// takesTasks refuses an upload into a pipeline that takes no tasks any more, and keeps it
+// from being closed up to the end of the transaction: each row would only fail.
+func takesTasks(ctx context.Context, tx pgx.Tx, u Upload) error {
+	var status string
+	b := &pgx.Batch{}
+	b.Queue(holdPipelineSQL, u.PipelineID)
+	b.Queue(`SELECT status FROM pipelines WHERE id = $1 AND org_id = $2`, u.PipelineID, u.OrgID).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&status) })
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	if !pipeline.AcceptsTasks(status) {
+		return NotAccepting(status)
+	}
+	return nil
 }
 
 // NotPending is the error of a confirmation that comes too late or twice.

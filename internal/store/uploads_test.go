@@ -115,6 +115,34 @@ func TestAnUploadIsConfirmedOnce(t *testing.T) {
 	require.Equal(t, int64(7), got.ArchiveBytes)
 }
 
+// Rows that wait would fail for good, also where the pipeline is opened again at once.
+func TestAPipelineIsNotClosedWhileRowsWait(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	set := func(v pipeline.Verb) error {
+		_, err := u.Store.SetPipelineStatus(t.Context(), u.OrgID, u.PipelineID, u.Admin, v)
+		return err
+	}
+	waiting := u.create(rows(1)...)
+	up := u.confirmed(rows(2)...)
+	err := set(pipeline.VerbComplete)
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	require.ErrorContains(t, err, "1 upload of tasks under way")
+	require.NoError(t, set(pipeline.VerbPause), "that keeps nothing from becoming a task")
+	err = set(pipeline.VerbArchive)
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+
+	_, err = u.Store.CancelUpload(t.Context(), u.OrgID, u.PipelineID, up.ID, u.Admin)
+	require.NoError(t, err)
+	require.NoError(t, set(pipeline.VerbComplete), "what is cancelled makes no more tasks anyway")
+	_, err = u.confirm(waiting.ID)
+	require.True(t, fault.Is(err, fault.Validation), "%v", err)
+	require.Equal(t, store.UploadPending, u.load(waiting.ID).Status)
+	require.NoError(t, set(pipeline.VerbReopen))
+	_, err = u.confirm(waiting.ID)
+	require.NoError(t, err)
+}
+
 func TestAnUploadIsFoundInItsPipelineOnly(t *testing.T) {
 	t.Parallel()
 	u := newUploads(t)

@@ -5,3 +5,4 @@ export { APIError, asAPIError, type Problem } from './errors';
 export * from './gen/sdk.gen';
 export type * from './gen/types.gen';
 export { reachable, useReachable } from './reachable';
+export { withNew } from './withNew';

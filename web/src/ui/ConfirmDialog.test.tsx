@@ -1,5 +1,5 @@
 import { MantineProvider } from '@mantine/core';
-import { cleanup, render, screen, waitFor } from '@testing-library/react';
+import { cleanup, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, expect, it } from 'vitest';
 import { ConfirmDialogs, confirm } from './ConfirmDialog';
@@ -36,4 +36,14 @@ it('is a no when it is closed, or when another question comes', async () => {
   await screen.findByText('Two?');
   await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
   expect(await second).toBe(false);
+});
+
+it('only tells, where there is nothing to say yes to', async () => {
+  show();
+  const answer = confirm({ title: 'Not now', body: 'First this.' });
+  await screen.findByText('First this.');
+  const dialog = within(screen.getByRole('dialog'));
+  expect(dialog.queryByRole('button', { name: 'Cancel' })).toBeNull();
+  await userEvent.click(dialog.getByRole('button', { name: 'Close' }));
+  expect(await answer).toBe(false);
 });

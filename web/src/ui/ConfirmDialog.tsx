@@ -7,8 +7,8 @@ export interface Confirmation {
   title: string;
   /** What will happen, in words and numbers. */
   body?: ReactNode;
-  /** The verb: "Revoke key", not "OK". */
-  confirmLabel: string;
+  /** The verb: "Revoke key", not "OK". Without one there is nothing to say yes to. */
+  confirmLabel?: string;
   cancelLabel?: string;
   /** A word to type first, for what cannot be undone. */
   typed?: string;

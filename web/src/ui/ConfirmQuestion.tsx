@@ -38,18 +38,20 @@ export default function ConfirmQuestion({ title, body, confirmLabel, cancelLabel
             <Button
               variant="default"
               onClick={() => answer(false)}
-              data-autofocus={!typed && danger ? true : undefined}
+              data-autofocus={!typed && (danger || !confirmLabel) ? true : undefined}
             >
-              {cancelLabel ?? 'Cancel'}
+              {cancelLabel ?? (confirmLabel ? 'Cancel' : 'Close')}
             </Button>
-            <Button
-              type="submit"
-              color={danger ? 'red' : undefined}
-              disabled={!ready}
-              data-autofocus={!typed && !danger ? true : undefined}
-            >
-              {confirmLabel}
-            </Button>
+            {confirmLabel && (
+              <Button
+                type="submit"
+                color={danger ? 'red' : undefined}
+                disabled={!ready}
+                data-autofocus={!typed && !danger ? true : undefined}
+              >
+                {confirmLabel}
+              </Button>
+            )}
           </Group>
         </Stack>
       </form>

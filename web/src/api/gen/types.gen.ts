@@ -129,7 +129,7 @@ export type Comment = {
 
 export type CompletedFile = {
     /**
-     * By the file's bytes, not by its name.
+     * By the file's bytes; among types that bytes cannot tell apart, by its name.
      */
     content_type: string;
     /**
@@ -445,7 +445,7 @@ export type Field = {
 
 export type File = {
     /**
-     * By the file's bytes, not by its name.
+     * By the file's bytes; among types that bytes cannot tell apart, by its name.
      */
     content_type: string;
     /**
@@ -578,7 +578,7 @@ export type InvitationProject = {
 export type Invite = {
     created_at: string;
     /**
-     * Whom it is for; nobody else can use it for themselves.
+     * Whose account it lets in. Where the address has none, whoever has the link makes it.
      */
     email: string;
     expires_at: string;
@@ -700,7 +700,7 @@ export type NewInvite = {
     expires_at: string;
     id: number;
     /**
-     * Send it to the person: it cannot be shown again.
+     * Send it to the person, and to nobody else: it cannot be shown again.
      */
     url: string;
 };
@@ -965,6 +965,10 @@ export type PublishRequest = {
      * What is new in this version.
      */
     note?: string;
+    /**
+     * The one of the draft that was looked at. 409 when another one was saved since; without it whatever is there is published.
+     */
+    revision?: number;
 };
 
 export type Queue = {
@@ -1053,6 +1057,14 @@ export type QueuedReview = {
 };
 
 export type Reason = {
+    reason?: string;
+};
+
+export type ReleaseNodeRequest = {
+    /**
+     * Who was seen with it, by their id. 409 when somebody else holds it by now; without, whoever it is.
+     */
+    held_by?: number;
     reason?: string;
 };
 
@@ -1195,6 +1207,19 @@ export type Scale = {
     labels?: Array<string>;
     max: number;
     min: number;
+};
+
+export type SeedExample = {
+    /**
+     * A value for each seeded field, of file fields a path in the archive; null where the rules of a required one leave none to find.
+     */
+    fields: {
+        [key: string]: unknown;
+    };
+    /**
+     * Whether tasks come by ZIP upload, as the pipeline has file fields.
+     */
+    upload: boolean;
 };
 
 export type Session = {
@@ -4413,6 +4438,61 @@ export type ListReviewQueueResponses = {
 
 export type ListReviewQueueResponse = ListReviewQueueResponses[keyof ListReviewQueueResponses];
 
+export type GetSeedExampleData = {
+    body?: never;
+    path: {
+        pipeline_id: number;
+    };
+    query?: never;
+    url: '/pipelines/{pipeline_id}/seed-example';
+};
+
+export type GetSeedExampleErrors = {
+    /**
+     * The request is malformed: bad JSON, query value or cursor.
+     */
+    400: Error;
+    /**
+     * The caller is not known.
+     */
+    401: Error;
+    /**
+     * The caller's role does not allow this.
+     */
+    403: Error;
+    /**
+     * There is no such thing that the caller can reach.
+     */
+    404: Error;
+    /**
+     * The state of the thing does not allow this now.
+     */
+    409: Error;
+    /**
+     * The request is well-formed, but its content is refused.
+     */
+    422: Error;
+    /**
+     * An error on the server's side.
+     */
+    500: Error;
+    /**
+     * A part of the service is not available; safe to retry with backoff.
+     */
+    503: Error;
+};
+
+export type GetSeedExampleError = GetSeedExampleErrors[keyof GetSeedExampleErrors];
+
+export type GetSeedExampleResponses = {
+    /**
+     * OK
+     */
+    200: SeedExample;
+};
+
+export type GetSeedExampleResponse = GetSeedExampleResponses[keyof GetSeedExampleResponses];
+
 export type ListPipelineTasksData = {
     body?: never;
     path: {
@@ -6294,7 +6374,7 @@ export type QuarantineNodeResponses = {
 export type QuarantineNodeResponse = QuarantineNodeResponses[keyof QuarantineNodeResponses];
 
 export type ReleaseNodeData = {
-    body?: Reason;
+    body?: ReleaseNodeRequest;
     path: {
         task_id: number;
         /**

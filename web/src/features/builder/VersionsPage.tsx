@@ -153,12 +153,19 @@ function Row({ v, id, draft, previous, onCompare }: RowProps) {
   );
 }
 
-function Restore({ id, v, draft, disabled }: { id: number; v: VersionRow; draft: Draft; disabled: boolean }) {
+interface RestoreProps {
+  id: number;
+  v: Pick<VersionRow, 'number'>;
+  draft: Pick<Draft, 'revision'>;
+  disabled: boolean;
+}
+
+export function Restore({ id, v, draft, disabled }: RestoreProps) {
   const cache = useQueryClient();
   const navigate = useNavigate();
   const restore = useMutation({
-    mutationFn: () =>
-      body(restoreVersion({ path: { pipeline_id: id, number: v.number }, body: { revision: draft.revision } })),
+    mutationFn: (revision: number) =>
+      body(restoreVersion({ path: { pipeline_id: id, number: v.number }, body: { revision } })),
     onSuccess: async () => {
       notify.done(`The draft is version ${v.number} again. Nothing changes for tasks before you publish it.`);
       await cache.invalidateQueries({ queryKey: ['getPipeline', id] });
@@ -167,12 +174,13 @@ function Restore({ id, v, draft, disabled }: { id: number; v: VersionRow; draft:
     onError: (err) => notify.failed('restore the version', err),
   });
   const ask = async () => {
+    const { revision } = draft; // that the question is about, not one that is saved while it stands
     const yes = await confirm({
       title: `Restore version ${v.number} into the draft?`,
       body: 'The draft as it is now is replaced. What is published stays as it is until you publish the draft.',
       confirmLabel: 'Restore',
     });
-    if (yes) restore.mutate();
+    if (yes) restore.mutate(revision);
   };
   return (
     <Button

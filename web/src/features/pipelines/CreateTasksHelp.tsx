@@ -1,20 +1,28 @@
-import { Anchor, Button, Code, CopyButton, Group, List, Paper, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Code, CopyButton, Group, List, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Definition } from '@/pipeline/definition';
-import { createSnippet, seedFields } from './snippet';
+import { ErrorNote } from '@/ui/ErrorNote';
+import { seedExampleQuery } from './queries';
+import { createSnippet, withoutExample } from './snippet';
 
 interface Props {
   pipelineId: number;
-  /** The live definition. */
+  /** The number of the live version. */
+  version: number;
+  /** Its definition. */
   definition: Definition;
   /** Where keys are made, when the caller may. */
   keysOf?: number;
 }
 
-/** How tasks come into this pipeline: one request to copy, with its own fields. */
-export function CreateTasksHelp({ pipelineId, definition, keysOf }: Props) {
-  const fields = seedFields(definition);
-  const snippet = createSnippet(window.location.origin, pipelineId, fields);
+/** How tasks come into this pipeline: what to send, ready to copy, with its own fields. */
+export function CreateTasksHelp({ pipelineId, version, definition, keysOf }: Props) {
+  const fields = definition.nodes.flatMap((n) => (n.fields ?? []).filter((f) => f.input === 'seeded'));
+  const found = useQuery(seedExampleQuery(pipelineId, version));
+  const example = found.data;
+  const snippet = example && createSnippet(window.location.origin, pipelineId, example);
+  const missing = example ? withoutExample(example) : [];
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="create-tasks">
       <Stack gap="sm">
@@ -22,9 +30,9 @@ export function CreateTasksHelp({ pipelineId, definition, keysOf }: Props) {
           <Title order={2} size="h4" id="create-tasks">
             Create tasks
           </Title>
-          <CopyButton value={snippet}>
+          <CopyButton value={snippet ?? ''}>
             {({ copied, copy }) => (
-              <Button size="xs" variant="default" onClick={copy}>
+              <Button size="xs" variant="default" disabled={!snippet} onClick={copy}>
                 {copied ? 'Copied' : 'Copy'}
               </Button>
             )}
@@ -44,9 +52,18 @@ export function CreateTasksHelp({ pipelineId, definition, keysOf }: Props) {
             '; an admin of the organization makes one.'
           )}
         </Text>
-        <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {snippet}
-        </Code>
+        {found.isError && <ErrorNote error={found.error} retry={() => found.refetch()} doing="load an example" />}
+        {found.isPending && <Skeleton h={90} radius="md" />}
+        {snippet && (
+          <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            {snippet}
+          </Code>
+        )}
+        {missing.length > 0 && (
+          <Text size="sm">
+            Put a value of yours where it says null: the rules of <Code>{missing.join(', ')}</Code> leave no example.
+          </Text>
+        )}
         {fields.length > 0 ? (
           <List size="sm" spacing={2}>
             {fields.map((f) => (
@@ -63,11 +80,11 @@ export function CreateTasksHelp({ pipelineId, definition, keysOf }: Props) {
           </Text>
         )}
         <Text size="sm" c="dimmed">
-          Many files or rows at once go in as a ZIP: see the{' '}
+          See the{' '}
           <Anchor href="/api/v1/docs" target="_blank" inherit underline="always">
             API documentation
           </Anchor>
-          ; its progress shows under Uploads.
+          {example?.upload ? '; the progress of an archive shows under Uploads.' : '.'}
         </Text>
       </Stack>
     </Paper>

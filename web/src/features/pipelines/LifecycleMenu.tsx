@@ -22,7 +22,7 @@ import {
   unarchivePipeline,
 } from '@/api';
 import { confirm } from '@/ui/ConfirmDialog';
-import { consequences, isDangerous, type Verb, verbLabels, verbsFor } from './lifecycle';
+import { consequences, isDangerous, obstacle, type Verb, verbLabels, verbsFor } from './lifecycle';
 
 const calls = {
   pause: pausePipeline,
@@ -58,16 +58,17 @@ export function useLifecycle(pipeline: Pick<Pipeline, 'id' | 'name'>) {
     mutationFn: async (verb: Verb) => {
       const path = { pipeline_id: pipeline.id };
       const counts = await body(getCounts({ path }));
+      const inTheWay = obstacle(verb, counts);
       const yes = await confirm({
         title: `${verbLabels[verb]}: ${pipeline.name}`,
-        body: (
+        body: inTheWay ?? (
           <List size="sm" spacing={4}>
             {consequences(verb, counts).map((line) => (
               <List.Item key={line}>{line}</List.Item>
             ))}
           </List>
         ),
-        confirmLabel: verbLabels[verb],
+        confirmLabel: inTheWay ? undefined : verbLabels[verb],
         danger: isDangerous(verb),
       });
       if (!yes) return null;

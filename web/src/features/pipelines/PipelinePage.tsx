@@ -47,6 +47,7 @@ export default function PipelinePage() {
         {d?.live ? (
           <CreateTasksHelp
             pipelineId={pipelineId}
+            version={d.version}
             definition={d.live as Definition}
             keysOf={isOrgAdmin(orgId) ? orgId : undefined}
           />

@@ -39,8 +39,27 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 }
 
-/** What the verb will mean, in numbers: one sentence a line. */
-export function consequences(verb: Verb, c: Pick<Counts, 'available' | 'claimed' | 'in_review'> & { open: number }) {
+/**
+ * Why the verb cannot be done now, though the status allows it, as far as the counts tell: the server waits for the end
+ * of uploads, too.
+ */
+export function obstacle(verb: Verb, { open }: Pick<Counts, 'open'>): string | undefined {
+  if (verb !== 'complete' || open === 0) return undefined;
+  return `It still has ${count(open, 'open task')}: finish or fail ${open === 1 ? 'it' : 'them'} first.`;
+}
+
+/** What is escalated or set aside waits for an admin, not for the pipeline: only what can move shows as paused. */
+function pausing(c: Pick<Counts, 'open' | 'escalated' | 'quarantined'>): string {
+  if (c.open === 0) return 'No task is open now.';
+  if (c.escalated + c.quarantined === 0) return `${count(c.open, 'open task')} will show as paused.`;
+  return 'Open tasks will show as paused, but for those that are escalated or set aside.';
+}
+
+/** What the verb will mean where nothing is in its way, in numbers: one sentence a line. */
+export function consequences(
+  verb: Verb,
+  c: Pick<Counts, 'available' | 'claimed' | 'in_review' | 'open' | 'escalated' | 'quarantined'>,
+) {
   const waiting = c.available + c.in_review;
   const people = [
     waiting > 0 && `${count(waiting, 'piece')} of work ${waiting === 1 ? 'leaves' : 'leave'} the queues.`,
@@ -50,25 +69,20 @@ export function consequences(verb: Verb, c: Pick<Counts, 'available' | 'claimed'
   const open = `${count(c.open, 'open task')}`;
   const lines: Record<Verb, (string | false)[]> = {
     pause: [
-      `Nobody can claim work until you resume. ${c.open > 0 ? `${open} will show as paused.` : 'No task is open now.'}`,
+      `Nobody can claim work until you resume. ${pausing(c)}`,
       ...people,
       'New tasks can still be created; they wait.',
+      c.open > 0 && 'Time limits run on: a step that is not handed in by its limit escalates meanwhile.',
     ],
     resume: [
       waiting > 0 ? `${count(waiting, 'piece')} of work can be claimed again.` : 'Work can be claimed again.',
-      c.open > 0 && `${open} ${c.open === 1 ? 'goes' : 'go'} on where ${c.open === 1 ? 'it' : 'they'} stood.`,
+      c.open > 0 && `${open} ${c.open === 1 ? 'goes' : 'go'} on, but for what escalated.`,
     ],
     complete: [
       'No new tasks can be created and nothing can be claimed.',
-      c.open > 0
-        ? `${open} will stay unfinished until you reopen the pipeline.`
-        : 'Every task is over; nothing is left undone.',
-      ...people,
+      'Every task is over; nothing is left undone.',
     ],
-    reopen: [
-      'Tasks can be created and work can be claimed again.',
-      c.open > 0 && `${open} ${c.open === 1 ? 'goes' : 'go'} on.`,
-    ],
+    reopen: ['Tasks can be created and work can be claimed again.'],
     archive: [
       'The pipeline leaves everybody’s lists. Nothing is deleted; you can take it out of the archive again.',
       c.open > 0 && `${open} will stay unfinished.`,

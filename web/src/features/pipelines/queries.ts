@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { body, getCounts, getPipeline, listPipelines } from '@/api';
+import { body, getCounts, getPipeline, getSeedExample, listPipelines } from '@/api';
 import { live } from '@/app/query';
 
 /** A project's pipelines with their live counts. */
@@ -25,5 +25,14 @@ export function pipelineQuery(pipelineId: number) {
     queryKey: ['getPipeline', pipelineId],
     queryFn: () => body(getPipeline({ path: { pipeline_id: pipelineId } })),
     refetchInterval: live * 3,
+  });
+}
+
+/** What creates a task of the live version, whose number tells one version's example from the next one's. */
+export function seedExampleQuery(pipelineId: number, version: number) {
+  return queryOptions({
+    queryKey: ['getSeedExample', pipelineId, version],
+    queryFn: () => body(getSeedExample({ path: { pipeline_id: pipelineId } })),
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }

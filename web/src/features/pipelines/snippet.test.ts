@@ -1,41 +1,36 @@
 import { expect, test } from 'vitest';
-import type { Definition } from '@/pipeline/definition';
-import { createSnippet, exampleValue, seedFields, shellQuoted } from './snippet';
+import { createSnippet, shellQuoted, withoutExample } from './snippet';
 
-const def: Definition = {
-  name: 'x',
-  nodes: [
-    { key: 'start', kind: 'start' },
-    {
-      key: 'solve',
-      kind: 'subtask',
-      fields: [
-        { name: 'question', title: "The child's question", type: 'long_text', input: 'seeded' },
-        { name: 'answer', type: 'short_text', input: 'contributor' },
-        { name: 'level', type: 'select', input: 'seeded', options: [{ value: 'easy' }] },
-      ],
-    },
-    { key: 'end', kind: 'end' },
-  ],
-  edges: [],
-};
-
-test('the snippet names this pipeline and its seeded fields only', () => {
-  const text = createSnippet('http://h', 7, seedFields(def));
-  expect(text).toContain('http://h/api/v1/workflows/7/tasks');
-  expect(text).toContain('"level":"easy"');
-  expect(text).not.toContain('answer');
+test('the snippet sends the example to this pipeline', () => {
+  const text = createSnippet('http://h', 7, {
+    fields: { level: 'easy', shown: { url: 'https://e.org/a.png' } },
+    upload: false,
+  });
+  expect(text).toContain('curl -sS http://h/api/v1/workflows/7/tasks \\');
+  expect(text).toContain(`-d '{"tasks":[{"fields":{"level":"easy","shown":{"url":"https://e.org/a.png"}}}]}'`);
+  expect(text).not.toContain('upload');
   expect(text).not.toContain('pk_live');
 });
 
-test('a quote in a title does not end the shell word', () => {
-  expect(shellQuoted("a'b")).toBe(`'a'\\''b'`);
-  expect(createSnippet('http://h', 7, seedFields(def))).toContain(`The child'\\''s question`);
+test('files go in as an archive, in three calls', () => {
+  const text = createSnippet('http://h', 7, { fields: { scan: 'files/example.png' }, upload: true });
+  const calls = [
+    'curl -sS http://h/api/v1/workflows/7/tasks/upload \\',
+    '{"scan":"files/example.png"}',
+    'curl -sS -X PUT "$UPLOAD_URL"',
+    'curl -sS -X POST http://h/api/v1/workflows/7/tasks/upload/$UPLOAD_ID/confirm',
+  ];
+  const at = calls.map((c) => text.indexOf(c));
+  expect(at).not.toContain(-1);
+  expect(at).toEqual([...at].sort((a, b) => a - b));
+  expect(text).not.toContain('/workflows/7/tasks \\');
 });
 
-test('examples fit the type', () => {
-  expect(exampleValue({ name: 'n', type: 'integer', input: 'seeded', rules: { min: 5 } })).toBe(5);
-  expect(
-    exampleValue({ name: 't', type: 'table', input: 'seeded', columns: [{ name: 'a', type: 'short_text' }] }),
-  ).toEqual([{ a: '…' }]);
+test('a quote in a value does not end the shell word', () => {
+  expect(shellQuoted("a'b")).toBe(`'a'\\''b'`);
+  expect(createSnippet('http://h', 7, { fields: { q: "The child's" }, upload: false })).toContain(`The child'\\''s`);
+});
+
+test('fields without an example are named', () => {
+  expect(withoutExample({ fields: { a: 'x', b: null, c: 0 }, upload: false })).toEqual(['b']);
 });

@@ -93,7 +93,12 @@ function NodeRow({ task: t, node: n, ask }: Props & { node: TaskNode }) {
                   onClick={() =>
                     ask({
                       action: a,
-                      place: { pipelineId: t.pipeline_id, taskId: t.id, node: n.node },
+                      place: {
+                        pipelineId: t.pipeline_id,
+                        taskId: t.id,
+                        node: n.node,
+                        heldBy: n.claimed_by ?? undefined,
+                      },
                       what: `${title} of task ${t.id}`,
                     })
                   }

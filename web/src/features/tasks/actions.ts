@@ -8,6 +8,7 @@ import {
   releaseNode,
   resolveNode,
   unholdTask,
+  withNew,
 } from '@/api';
 
 /** What an admin can do to one task, or to one of its nodes. */
@@ -28,6 +29,8 @@ export interface Place {
   taskId: number;
   /** Key of the node, for what is done to one. */
   node?: string;
+  /** Who was seen with it. */
+  heldBy?: number;
 }
 
 const given = (reason: string) => (reason.trim() ? { reason: reason.trim() } : {});
@@ -36,7 +39,8 @@ const at = (p: Place) => ({ task_id: p.taskId, key: p.node ?? '' });
 export const hold: Action = {
   id: 'hold',
   label: 'Put on hold',
-  about: 'Nobody can claim its steps until it is taken off hold. Who holds one can still hand it in.',
+  about:
+    'Nobody can claim its steps until it is taken off hold. Who holds one can still hand it in. Time limits run on.',
   reasonWanted: true,
   run: (p, reason) => holdTask({ path: { task_id: p.taskId }, body: given(reason) }),
 };
@@ -63,7 +67,9 @@ export const release: Action = {
   label: 'Release the claim',
   about: 'Who holds the step loses it, and it goes back to the queue. Their draft is kept.',
   reasonWanted: true,
-  run: (p, reason) => releaseNode({ path: at(p), body: given(reason) }),
+  // Not whoever has been served it while the reason was typed.
+  run: (p, reason) =>
+    withNew({ held_by: p.heldBy }, (seen) => releaseNode({ path: at(p), body: { ...given(reason), ...seen } })),
 };
 
 export const escalate: Action = {

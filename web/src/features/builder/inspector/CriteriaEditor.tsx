@@ -9,7 +9,7 @@ interface Props {
   onChange: (value: Criterion[] | undefined, tag?: string) => void;
 }
 
-/** The aspects by which evaluations judge the field's value. */
+/** The aspects by which evaluations are to judge the field's value, once there are any. */
 export function CriteriaEditor({ value, onChange }: Props) {
   const set = (at: number, change: Partial<Criterion>) =>
     onChange(
@@ -37,12 +37,10 @@ export function CriteriaEditor({ value, onChange }: Props) {
       }
     >
       <PartBox part="criteria">
-        {value.length === 0 && (
-          <Text size="sm" c="dimmed">
-            None: evaluations do not judge this field.
-          </Text>
-        )}
         <Stack gap="xs">
+          <Text size="sm" c="dimmed">
+            Criteria are kept for evaluations, which this release does not run yet.
+          </Text>
           {value.map((c, i) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: names may stand twice while they are typed
             <PartOf key={i} name={`criteria[${i}]`}>

@@ -48,9 +48,8 @@ export function LlmEditor({ value, onChange, known }: Props) {
   return (
     <Section title="Language model">
       {llm === false && (
-        <Notice color="yellow" variant="light" title="No model provider is configured">
-          A pipeline with this field cannot be published here until an operator sets one (LLM_BASE_URL). You can prepare
-          it already.
+        <Notice color="yellow" variant="light" title="No language model fills this in yet">
+          This release cannot run such fields: a pipeline with one is saved as a draft, and cannot be published.
         </Notice>
       )}
       {models.length > 0 ? (

@@ -78,6 +78,7 @@ export function RulesEditor({ field, rules, value, onChange, known }: Props) {
                 <TextPart
                   part="pattern_message"
                   label="What the pattern asks for"
+                  maxLength={500}
                   value={r.pattern_message}
                   onChange={(m) => set({ pattern_message: m }, 'pattern_message')}
                 />

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { APIError, body, getPipeline, publishPipeline } from '@/api';
+import { APIError, body, getPipeline } from '@/api';
 import { equal } from '@/pipeline/diff';
 import { normalize } from '@/pipeline/normalize';
 import type { DefinitionProblem } from '@/pipeline/problems';
@@ -13,6 +13,7 @@ import type { Draft } from '../queries';
 import { useBuilder } from '../state/context';
 import { Checklist } from './Checklist';
 import { DiffView, useChanges } from './DiffView';
+import { publishSeen } from './publishSeen';
 
 interface Props {
   opened: boolean;
@@ -51,7 +52,7 @@ function PublishForm({ onClose, draft, flush, check, onJump }: Props) {
       if (!equal(normalize(now.draft), doc.definition)) {
         throw new APIError(-1, 'changed', 'Somebody else saved this draft just now. Look at it first, then publish.');
       }
-      return body(publishPipeline({ path: { pipeline_id: id }, body: { note: note.trim() || undefined } }));
+      return publishSeen(id, now.revision, note);
     },
     onSuccess: async (p) => {
       notify.done(p.status === 'DRAFT' ? 'Published.' : `Version ${p.version} is live: new tasks get it.`);
@@ -96,7 +97,7 @@ function PublishForm({ onClose, draft, flush, check, onJump }: Props) {
                 description="For your colleagues, in the list of versions"
                 autosize
                 minRows={2}
-                maxLength={2000}
+                maxLength={1000}
                 value={note}
                 onChange={(e) => setNote(e.currentTarget.value)}
                 onKeyDown={(e) => {
