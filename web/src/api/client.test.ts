@@ -40,3 +40,14 @@ test('an answer without a body is one', async () => {
   vi.stubGlobal('fetch', async () => empty());
   await expect(getClaim({ path: { claim_id: 'c1' } })).resolves.toMatchObject({ response: { status: 204 } });
 });
+
+test.each([
+  ['2', 2],
+  ['Wed, 21 Oct 2037 07:28:00 GMT', 0],
+])('where the body does not say how long to wait, the header does: %s', async (header, seconds) => {
+  client.setConfig({ baseUrl: 'http://taskloom.test/api/console' });
+  // The page of a proxy.
+  vi.stubGlobal('fetch', async () => new Response('<h1>503</h1>', { status: 503, headers: { 'Retry-After': header } }));
+  const refused = { status: 503, retryAfter: seconds };
+  await expect(body(getClaim({ path: { claim_id: 'c1' } }))).rejects.toMatchObject(refused);
+});

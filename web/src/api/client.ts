@@ -110,8 +110,14 @@ async function refusal(response: Response): Promise<APIError> {
     body.message ?? `The server answered with status ${response.status}.`,
     body.problems ?? [],
     id,
-    body.retry_after ?? 0,
+    body.retry_after ?? retryAfter(response.headers),
   );
+}
+
+/** The seconds of the header, at most eleven days of them; a date, as few send it, says nothing here. */
+function retryAfter(headers: Headers): number {
+  const text = headers.get('Retry-After') ?? '';
+  return /^\d{1,6}$/.test(text) ? Number(text) : 0;
 }
 
 client.setConfig({ baseUrl: '/api/console', fetch: send, throwOnError: true });

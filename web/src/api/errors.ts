@@ -17,7 +17,7 @@ export class APIError extends Error {
     readonly problems: Problem[] = [],
     /** What an operator finds the request by in the log. */
     readonly requestId = '',
-    /** Seconds to wait, with 429. */
+    /** Seconds to wait before another try, where the answer says so; else 0. */
     readonly retryAfter = 0,
   ) {
     super(message);
@@ -26,6 +26,11 @@ export class APIError extends Error {
 
   get offline(): boolean {
     return this.status === 0;
+  }
+
+  /** The server is out of reach, restarts or has too much to do: it will be back by itself. */
+  get away(): boolean {
+    return this.offline || [502, 503, 504].includes(this.status);
   }
 
   /** The same request may work later without being changed. */

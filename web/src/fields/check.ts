@@ -1,6 +1,6 @@
 import type { Form } from './engine/form';
 import type { Problem, Values } from './engine/types';
-import { unparsedText } from './unparsed';
+import { unparsedFault } from './unparsed';
 
 /** What keeps answers from being submitted beyond the form's rules. */
 export interface Hurdles {
@@ -21,9 +21,8 @@ export function checkAnswers(form: Form, answers: Values, context: Values, hurdl
   for (const field of form.fields) {
     const { name } = field;
     if (!shown[name]) continue;
-    if (field.input === 'contributor' && unparsedText(answers[name]) !== undefined) {
-      own.push({ field: name, message: 'This is not valid JSON' });
-    }
+    const unparsed = field.input === 'contributor' && unparsedFault(answers[name]);
+    if (unparsed) own.push({ field: name, message: unparsed });
     if (hurdles.uploading?.has(name)) own.push({ field: name, message: 'A file is still on its way' });
     else if (hurdles.broken?.has(name)) {
       own.push({ field: name, message: 'A file did not arrive: try it again or take it away' });

@@ -9,13 +9,17 @@ import { Ago } from '@/ui/Ago';
 import { EmptyState } from '@/ui/EmptyState';
 import { ErrorNote } from '@/ui/ErrorNote';
 
-type Order = 'age' | 'contributor';
+interface Props {
+  pipelineId: number;
+  order?: 'age' | 'contributor';
+  /** Whose work alone is listed. */
+  contributor?: number;
+  onChange: (change: { order?: 'contributor'; contributor?: number }) => void;
+}
 
 /** The reviews that wait in a pipeline: what waits longest first, or by who did the work. */
-export function ReviewQueue({ pipelineId }: { pipelineId: number }) {
-  const [order, setOrder] = useState<Order>('age');
-  const [contributor, setContributor] = useState<number>();
-  const [people, setPeople] = useState<ReadonlyMap<number, string>>(new Map());
+export function ReviewQueue({ pipelineId, order = 'age', contributor, onChange }: Props) {
+  const [seen, setSeen] = useState<ReadonlyMap<number, string>>(new Map());
   const list = useInfiniteQuery({
     queryKey: ['listReviewQueue', pipelineId, order, contributor ?? 0],
     queryFn: async ({ pageParam }) => {
@@ -25,7 +29,7 @@ export function ReviewQueue({ pipelineId }: { pipelineId: number }) {
           query: { order, contributor, cursor: pageParam, limit: 50 },
         }),
       );
-      setPeople((known) => withPeople(known, page.reviews));
+      setSeen((known) => withPeople(known, page.reviews));
       return page;
     },
     initialPageParam: undefined as string | undefined,
@@ -34,6 +38,10 @@ export function ReviewQueue({ pipelineId }: { pipelineId: number }) {
   });
   const { claim, error, busy } = useClaim(pipelineId);
   const reviews = list.data?.pages.flatMap((p) => p.reviews) ?? [];
+  const names = withPeople(seen, reviews);
+  // Who is chosen by the address may have nothing in the list.
+  const unseen = contributor === undefined || names.has(contributor) ? [] : [contributor];
+  const people = new Map([...names, ...unseen.map((id) => [id, `person ${id}`] as const)]);
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="flex-end">
@@ -41,7 +49,7 @@ export function ReviewQueue({ pipelineId }: { pipelineId: number }) {
           <SegmentedControl
             aria-label="Order"
             value={order}
-            onChange={(v) => setOrder(v === 'contributor' ? 'contributor' : 'age')}
+            onChange={(v) => onChange({ order: v === 'contributor' ? 'contributor' : undefined })}
             data={[
               { value: 'age', label: 'Oldest first' },
               { value: 'contributor', label: 'By contributor' },
@@ -55,7 +63,7 @@ export function ReviewQueue({ pipelineId }: { pipelineId: number }) {
             searchable
             data={[...people].map(([id, name]) => ({ value: String(id), label: name }))}
             value={contributor === undefined ? null : String(contributor)}
-            onChange={(v) => setContributor(v ? Number(v) : undefined)}
+            onChange={(v) => onChange({ contributor: v ? Number(v) : undefined })}
           />
         </Group>
         {contributor !== undefined && reviews.some((r) => !r.claimed) && (
@@ -78,7 +86,7 @@ export function ReviewQueue({ pipelineId }: { pipelineId: number }) {
           title="No review waits"
           action={
             contributor !== undefined && (
-              <Button variant="default" onClick={() => setContributor(undefined)}>
+              <Button variant="default" onClick={() => onChange({ contributor: undefined })}>
                 Show everybody’s work
               </Button>
             )

@@ -11,6 +11,7 @@ import { useLease } from '@/features/work/lease/useLease';
 import { ReleaseDialog } from '@/features/work/ReleaseDialog';
 import { useSubmitAndNext } from '@/features/work/SubmitBar';
 import { UnansweredNote } from '@/features/work/UnansweredNote';
+import { isUnseen } from '@/features/work/unseen';
 import { useInstructions } from '@/features/work/useInstructions';
 import { useClaimNode } from '@/features/work/useReclaim';
 import { useBackToQueue, useRelease } from '@/features/work/useRelease';
@@ -108,8 +109,9 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   // A claim that its own verdict ended is not lost.
   const over = !gone && !give.isPending && !unanswered.open && lost;
   const locked = over || gone || give.isPending || release.isPending || unanswered.open;
-  const hand = (verdict: Verdict) =>
-    give.mutate({ verdict: request(verdict, notes, draft.values, work.reviewed), next });
+  const hand = (verdict: Verdict) => {
+    if (!isUnseen(work.claim_id)) give.mutate({ verdict: request(verdict, notes, draft.values, work.reviewed), next });
+  };
   const sent = give.variables?.verdict;
   // What was wrong with a verdict says nothing about another one, as after a mend.
   const stands = (err: APIError) =>

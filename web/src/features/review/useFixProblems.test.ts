@@ -34,6 +34,9 @@ test('what is no JSON yet is no correction', () => {
   const review = sampleReview();
   const fields = [{ name: 'answer', title: 'Answer', type: 'json', input: 'contributor' }] as unknown as Work['fields'];
   expect(said({ answer: unparsed('{"a":') }, { ...review, fields })).toEqual({ answer: 'This is not valid JSON.' });
+  expect(said({ answer: unparsed('[12345678901234567]') }, { ...review, fields })).toEqual({
+    answer: 'A number here has more digits than can be kept: put it in double quotes.',
+  });
   expect(said({ answer: { a: 1 } }, { ...review, fields })).toEqual({});
 });
 

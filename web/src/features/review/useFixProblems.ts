@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { APIError, Work } from '@/api';
 import { problemText } from '@/fields/problemText';
 import type { Form, Values } from '@/fields/rules';
-import { unparsedText } from '@/fields/unparsed';
+import { unparsedFault } from '@/fields/unparsed';
 import { sameValue } from '@/ui/textDiff';
 import { emptied, fixes } from './notes';
 
@@ -28,7 +28,8 @@ export function useFixProblems(
     };
     for (const name of emptied(fixed, work.reviewed)) say(name, noEmptying);
     for (const [name, v] of Object.entries(fixed)) {
-      if (unparsedText(v) !== undefined) say(name, 'This is not valid JSON');
+      const unparsed = unparsedFault(v);
+      if (unparsed) say(name, unparsed);
     }
     const inputs = new Map(form.fields.map((f) => [f.name, f.input]));
     const submitted: Values = {};

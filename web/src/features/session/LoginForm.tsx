@@ -33,7 +33,8 @@ export function LoginForm({ email = '', done }: Props) {
     login.mutate(who, {
       onSuccess: done,
       onError: (err) => {
-        setWait(asAPIError(err).retryAfter);
+        const { status, retryAfter } = asAPIError(err);
+        setWait(status === 429 ? retryAfter : 0); // else nothing says why one waits
         password.current?.select();
       },
     });

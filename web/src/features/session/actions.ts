@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { body, forgetAnswers, login, logout, type User } from '@/api';
 import { queryClient } from '@/app/query';
 import { confirm } from '@/ui/ConfirmDialog';
+import { eraseKept } from './kept';
 import { session } from './session';
 import { sendUnsent, unsent } from './unsent';
 
@@ -22,7 +23,7 @@ export function enter(user: User) {
   session.entered(user);
 }
 
-/** Mantine's own place for the colour scheme: no secret, hence kept when the server clears the browser's storage. */
+/** Mantine's own place for the colour scheme: no secret, hence kept when logging out clears the browser's storage. */
 const schemeKey = 'mantine-color-scheme-value';
 
 /** Logs out; not before the person knows what that would erase. */
@@ -41,6 +42,7 @@ export async function leave() {
   if (!yes) return;
   const scheme = localStorage.getItem(schemeKey);
   await logout();
+  eraseKept();
   if (scheme) localStorage.setItem(schemeKey, scheme);
   session.left();
 }

@@ -10,6 +10,7 @@ vi.mock('@/ui/ConfirmDialog', () => ({ confirm: vi.fn() }));
 
 beforeEach(() => {
   localStorage.clear();
+  sessionStorage.clear();
   vi.clearAllMocks();
   vi.spyOn(session, 'left').mockImplementation(() => {});
 });
@@ -48,4 +49,24 @@ test('what can be sent is sent first, and nobody is asked', async () => {
   stop();
   expect(confirm).not.toHaveBeenCalled();
   expect(session.left).toHaveBeenCalledOnce();
+});
+
+test('logging out erases what the app keeps, also where the browser does not clear itself', async () => {
+  put('taskloom.draft.1.12.solve', { claimId: 'c1', revision: 2, values: { a: 1 } });
+  put('taskloom.recent.1', []);
+  localStorage.setItem('mantine-color-scheme-value', 'dark');
+  localStorage.setItem('else', 'stays');
+  sessionStorage.setItem('taskloom.lease.c1', '60000');
+  sessionStorage.setItem('else', 'stays');
+  vi.mocked(confirm).mockResolvedValue(true);
+  await leave();
+  expect(Object.keys(localStorage).sort()).toEqual(['else', 'mantine-color-scheme-value']);
+  expect(Object.keys(sessionStorage)).toEqual(['else']);
+});
+
+test('a logout that failed erases nothing', async () => {
+  put('taskloom.draft.1.12.solve', { claimId: 'c1', revision: 2 });
+  vi.mocked(logout).mockRejectedValueOnce(new Error('no connection'));
+  await expect(leave()).rejects.toThrow('no connection');
+  expect(Object.keys(localStorage)).toEqual(['taskloom.draft.1.12.solve']);
 });

@@ -1,8 +1,8 @@
 import { atMost } from '@/lib/atMost';
 
 /**
- * Work that only this browser has. Logging out makes the server clear the browser's storage, so that the next person at
- * it finds nothing of this one: what was not handed in goes with it.
+ * Work that only this browser has. Logging out clears the browser's storage, so that the next person at it finds
+ * nothing of this one: what was not handed in goes with it.
  */
 type Flush = () => Promise<unknown>;
 const live = new Set<Flush>();

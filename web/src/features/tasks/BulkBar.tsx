@@ -4,11 +4,12 @@ import { asAPIError, body, listPipelineTasks } from '@/api';
 import { count } from '@/features/pipelines/lifecycle';
 import { BulkDialog } from './BulkDialog';
 import type { BulkAction } from './bulk';
-import { type Filters, toQuery } from './filters';
+import type { TaskQuery } from './filters';
 
 interface Props {
   pipelineId: number;
-  filters: Filters;
+  /** What the list that is shown was asked for. */
+  asked: TaskQuery;
   ids: number[];
   /** Every loaded task is selected, and there are more. */
   moreMatch: boolean;
@@ -29,7 +30,7 @@ const actions: { action: BulkAction; label: string; danger?: boolean }[] = [
 ];
 
 /** What can be done to the selected tasks, and how to select the rest of what matches. */
-export function BulkBar({ pipelineId, filters, ids, moreMatch, onSelect, onDone }: Props) {
+export function BulkBar({ pipelineId, asked, ids, moreMatch, onSelect, onDone }: Props) {
   const [action, setAction] = useState<BulkAction>();
   const [note, setNote] = useState('');
   const [found, setFound] = useState<number>();
@@ -42,7 +43,7 @@ export function BulkBar({ pipelineId, filters, ids, moreMatch, onSelect, onDone 
     setNote('');
     setFound(0);
     try {
-      const all = await matching(pipelineId, filters, setFound, signal);
+      const all = await matching(pipelineId, asked, setFound, signal);
       if (signal.aborted) return;
       onSelect(all.ids);
       const time = new Date().toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
@@ -112,14 +113,13 @@ export function BulkBar({ pipelineId, filters, ids, moreMatch, onSelect, onDone 
   );
 }
 
-/** The ids of all tasks that match now, page by page. */
-async function matching(pipelineId: number, filters: Filters, progress: (n: number) => void, signal: AbortSignal) {
-  const query = toQuery(filters, Date.now());
+/** The ids of all tasks that match what the list was asked for, page by page: no task that it would not show. */
+async function matching(pipelineId: number, asked: TaskQuery, progress: (n: number) => void, signal: AbortSignal) {
   const ids: number[] = [];
   let cursor: string | undefined;
   do {
     const page = await body(
-      listPipelineTasks({ path: { pipeline_id: pipelineId }, query: { ...query, cursor, limit: 200 }, signal }),
+      listPipelineTasks({ path: { pipeline_id: pipelineId }, query: { ...asked, cursor, limit: 200 }, signal }),
     );
     ids.push(...page.tasks.map((t) => t.id));
     cursor = page.next_cursor ?? undefined;

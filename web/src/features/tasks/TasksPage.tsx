@@ -39,6 +39,7 @@ export default function TasksPage() {
   const counts = useQuery(countsQuery(pipelineId));
   const list = useInfiniteQuery(tasksQuery(pipelineId, filters));
   const tasks = useMemo(() => list.data?.pages.flatMap((p) => p.tasks) ?? [], [list.data]);
+  const asked = list.data?.pages[0]?.asked;
   const { selected, ids, select } = useSelection(pipelineId, filters);
   const [visible, setVisible] = useState<Record<string, boolean>>({ version: false });
   const wide = useMediaQuery('(min-width: 75em)', true);
@@ -101,10 +102,10 @@ export default function TasksPage() {
             </Group>
           }
         />
-        {ids.length > 0 && (
+        {asked && ids.length > 0 && (
           <BulkBar
             pipelineId={pipelineId}
-            filters={filters}
+            asked={asked}
             ids={ids}
             moreMatch={list.hasNextPage || ids.length < tasks.length}
             onSelect={(all) => select(Object.fromEntries(all.map((id) => [id, true])))}

@@ -1,7 +1,6 @@
 import { Anchor, Button, Group, Paper, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { WaitingNode } from '@/api';
 import { PipelineFrame } from '@/features/pipelines/PipelineFrame';
 import { Ago } from '@/ui/Ago';
@@ -21,12 +20,13 @@ const listLimit = 200;
 
 export default function WaitingPage() {
   const pipelineId = Number(route.useParams().pipelineId);
+  const { status } = route.useSearch();
+  const navigate = route.useNavigate();
   const list = useQuery(waitingQuery(pipelineId));
   const names = useNames(pipelineId);
   const { ask, dialog } = useAction();
-  const [status, setStatus] = useState('all');
   const all = list.data?.nodes ?? [];
-  const shown = all.filter((n) => status === 'all' || n.status === status);
+  const shown = all.filter((n) => status === undefined || n.status === status);
   const of = (s: string) => all.filter((n) => n.status === s).length;
   return (
     <PipelineFrame pipelineId={pipelineId} tab="waiting">
@@ -52,8 +52,14 @@ export default function WaitingPage() {
           <Group justify="space-between">
             <SegmentedControl
               aria-label="Which to show"
-              value={status}
-              onChange={setStatus}
+              value={status ?? 'all'}
+              onChange={(v) =>
+                void navigate({
+                  search: v === 'escalated' || v === 'quarantined' ? { status: v } : {},
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
               data={[
                 { value: 'all', label: `All ${all.length}` },
                 { value: 'escalated', label: `Escalated ${of('escalated')}` },

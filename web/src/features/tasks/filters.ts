@@ -1,6 +1,8 @@
 import type { ListPipelineTasksData } from '@/api';
 
 type Query = NonNullable<ListPipelineTasksData['query']>;
+/** What a list of tasks is asked for, wherever its pages begin. */
+export type TaskQuery = Omit<Query, 'cursor' | 'limit'>;
 export type TaskStatus = NonNullable<Query['status']>;
 export type NodeStatus = NonNullable<Query['node_status']>;
 
@@ -91,7 +93,7 @@ export function sameFilters(a: Filters, b: Filters): boolean {
 }
 
 /** The query of listPipelineTasks. `now` is in milliseconds; ages are rounded to the minute so that pages agree. */
-export function toQuery(f: Filters, now: number) {
+export function toQuery(f: Filters, now: number): TaskQuery {
   const { age, ...rest } = f;
   const span = ages.find((a) => a.value === age);
   if (!span) return rest;

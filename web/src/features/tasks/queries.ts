@@ -1,27 +1,38 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { body, getTaskDetail, type ListedTask, listPipelineTasks, listProjectMembers, listWaiting } from '@/api';
 import { live } from '@/app/query';
-import { type Filters, toQuery } from './filters';
+import { type Filters, type TaskQuery, toQuery } from './filters';
 
 /** How many tasks one request brings. */
 export const pageSize = 100;
 
-/** The tasks of a pipeline, newest first, page by page. The more pages are open, the rarer they are asked for again. */
+/** Where a further page begins, and with it what the pages before it were asked for. */
+interface Further {
+  cursor: string;
+  asked: TaskQuery;
+}
+
+/**
+ * The tasks of a pipeline, newest first, page by page. The more pages are open, the rarer they are asked for again. An
+ * age counts anew each time; a page knows what it was asked for, since a cursor is good for that only.
+ */
 export function tasksQuery(pipelineId: number, filters: Filters) {
   return infiniteQueryOptions({
     queryKey: ['listPipelineTasks', pipelineId, filters],
-    queryFn: ({ pageParam, signal }) =>
-      body(
+    queryFn: async ({ pageParam, signal }) => {
+      const asked = pageParam?.asked ?? toQuery(filters, Date.now());
+      const page = await body(
         listPipelineTasks({
           path: { pipeline_id: pipelineId },
-          query: { ...toQuery(filters, pageParam.now), cursor: pageParam.cursor, limit: pageSize },
+          query: { ...asked, cursor: pageParam?.cursor, limit: pageSize },
           signal,
         }),
-      ),
-    // An age counts from when the list was opened: a cursor is good for its own filter only.
-    initialPageParam: { cursor: undefined as string | undefined, now: Date.now() },
-    getNextPageParam: (last, _all, param) =>
-      last.next_cursor ? { cursor: last.next_cursor, now: param.now } : undefined,
+      );
+      return { ...page, asked };
+    },
+    initialPageParam: undefined as Further | undefined,
+    getNextPageParam: (last): Further | undefined =>
+      last.next_cursor ? { cursor: last.next_cursor, asked: last.asked } : undefined,
     refetchInterval: (query) => live * Math.max(1, query.state.data?.pages.length ?? 1),
   });
 }

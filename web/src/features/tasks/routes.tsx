@@ -8,6 +8,11 @@ export interface TasksSearch extends Filters {
   open?: number;
 }
 
+/** Which of what waits for an admin is listed; all of it without one. */
+export interface WaitingSearch {
+  status?: 'escalated' | 'quarantined';
+}
+
 export const tasksRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
@@ -26,6 +31,8 @@ export const tasksRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/pipelines/$pipelineId/waiting',
+    validateSearch: ({ status }: Record<string, unknown>): WaitingSearch =>
+      status === 'escalated' || status === 'quarantined' ? { status } : {},
     component: lazyRouteComponent(chunk(() => import('./WaitingPage'))),
   }),
 ] as const;

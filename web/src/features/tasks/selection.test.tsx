@@ -24,6 +24,7 @@ beforeEach(() => localStorage.clear());
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
+  vi.useRealTimers();
 });
 
 const ada = belonging({ id: 1, name: 'Ada', email: 'ada@x', orgs: [] }, []);
@@ -37,13 +38,21 @@ const task = (id: number) => ({
   version: 1,
 });
 
-/** What the server was asked for beyond the first page, which says that there is more, and how it answers. */
+/**
+ * What the server was asked for beyond the first page, which says that there is more, and how it answers; and from when
+ * on the list was to have tasks.
+ */
 function server() {
-  const later: { cursor: string | null; answer: (page: unknown) => void }[] = [];
+  const later: { cursor: string | null; after: string | null; answer: (page: unknown) => void }[] = [];
+  const listed: (string | null)[] = [];
   const list = (_: unknown, search: URLSearchParams) => {
+    const after = search.get('created_after');
     // The page itself asks for less at once than who selects all that match.
-    if (search.get('limit') !== '200') return { tasks: [task(1), task(2)], next_cursor: 'more' };
-    return new Promise((answer) => later.push({ cursor: search.get('cursor'), answer }));
+    if (search.get('limit') !== '200') {
+      listed.push(after);
+      return { tasks: [task(1), task(2)], next_cursor: 'more' };
+    }
+    return new Promise((answer) => later.push({ cursor: search.get('cursor'), after, answer }));
   };
   const bulk: { task_ids: number[] }[] = [];
   let done = () => {};
@@ -57,10 +66,10 @@ function server() {
       });
     },
   });
-  return { later, bulk, done: () => done() };
+  return { later, listed, bulk, done: () => done() };
 }
 
-function show() {
+function show(path = '/pipelines/3/tasks?status=pending') {
   const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const root = createRootRoute();
   const shell = createRoute({ getParentRoute: () => root, id: 'shell' });
@@ -72,7 +81,7 @@ function show() {
   });
   const router = createRouter({
     routeTree: root.addChildren([shell.addChildren([page])]),
-    history: createMemoryHistory({ initialEntries: ['/pipelines/3/tasks?status=pending'] }),
+    history: createMemoryHistory({ initialEntries: [path] }),
   });
   render(
     <MantineProvider env="test">
@@ -124,6 +133,18 @@ test('selecting all that match ends with the filters it began under', async () =
   await act(async () => later[0]?.answer({ tasks: [task(7), task(8), task(9)], next_cursor: 'further' }));
   expect(selected()).toContain('2 tasks selected');
   expect(later).toHaveLength(1);
+});
+
+test('all that match are those of the list that is shown, however long ago it came', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-21T09:00:30Z') });
+  const { later, listed } = server();
+  show('/pipelines/3/tasks?age=1h');
+  await selectLoaded();
+  vi.setSystemTime(Date.parse('2026-11-21T18:00:30Z'));
+  await userEvent.click(screen.getByRole('button', { name: 'Select all that match' }));
+  await waitFor(() => expect(later).toHaveLength(1));
+  expect(listed[0]).toBe('2026-11-21T08:00:00.000Z');
+  expect(listed).toContain(later[0]?.after);
 });
 
 test('a bulk action that runs keeps its dialog on the page', async () => {

@@ -13,7 +13,7 @@ import type { Role } from './queries';
 import { GivenTask } from './queue/GivenTask';
 import { HeldList } from './queue/HeldList';
 import { QueuePanel } from './queue/QueuePanel';
-import type { QueueSearch } from './routes';
+import type { QueueSearch } from './search';
 
 const ReviewQueue = lazy(
   chunk(() => import('@/features/review/ReviewQueue').then((m) => ({ default: m.ReviewQueue }))),
@@ -37,6 +37,14 @@ export default function QueuePage() {
       search: { role: to as Role },
       replace: true,
     });
+  const list = (change: Pick<QueueSearch, 'order' | 'contributor'>) =>
+    void navigate({
+      to: '/pipelines/$pipelineId/work',
+      params: { pipelineId: param },
+      search: { ...search, role, ...change },
+      replace: true,
+      resetScroll: false,
+    });
   const count = (r: Role) => {
     const q = mine.find((queue) => queue.role === r);
     return q ? ` (${most(q.available + q.returned)})` : '';
@@ -48,7 +56,12 @@ export default function QueuePage() {
       {role === 'reviewer' && (
         <Section title="Waiting for review">
           <Suspense fallback={<RowsSkeleton rows={4} />}>
-            <ReviewQueue pipelineId={pipelineId} />
+            <ReviewQueue
+              pipelineId={pipelineId}
+              order={search.order}
+              contributor={search.contributor}
+              onChange={list}
+            />
           </Suspense>
         </Section>
       )}

@@ -19,6 +19,7 @@ import { RemarkNote, ReturnedNote } from './Returned';
 import { lastAttempt, remarksOf } from './returned';
 import { SubmitBar, useSubmitAndNext } from './SubmitBar';
 import { UnansweredNote } from './UnansweredNote';
+import { isUnseen } from './unseen';
 import { uploaderOf } from './upload';
 import { useInstructions } from './useInstructions';
 import { useClaimNode } from './useReclaim';
@@ -85,6 +86,10 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
 
   const { set } = draft;
   const { active } = lease;
+  // A file that moves on is work, too: who waits for it presses no key. One that stands still holds nothing.
+  useEffect(() => {
+    if (uploads.some((u) => !u.error)) active();
+  }, [uploads, active]);
   const change = useCallback(
     (name: string, value: unknown) => {
       setRefused((old) => (old.length > 0 ? old.filter((p) => p.field !== name) : old));
@@ -95,7 +100,7 @@ export function SubtaskWork({ work, ended }: { work: Work; ended?: string }) {
   );
 
   const onSubmit = () => {
-    if (locked || draft.phase === 'conflict') return;
+    if (locked || draft.phase === 'conflict' || isUnseen(work.claim_id)) return;
     setTried(true);
     setRefused([]);
     const found = checkAnswers(form, draft.values, work.values, hurdles);

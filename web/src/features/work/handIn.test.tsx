@@ -13,6 +13,7 @@ beforeEach(() => localStorage.clear());
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
+  vi.clearAllMocks();
 });
 
 const answer = () => screen.findByLabelText<HTMLInputElement>(/Answer/);
@@ -64,6 +65,36 @@ test('who went elsewhere meanwhile stays there and is offered the next task', as
   await waitFor(() => expect(offerNext).toHaveBeenCalledOnce());
   expect(vi.mocked(offerNext).mock.calls[0]?.[0]).toContain('Task 13');
   expect(router.state.location.pathname).toBe('/');
+});
+
+test('the next task opens as it is by then, not as it came with the answer', async () => {
+  const { server, routes } = slow();
+  const { router } = showClaim();
+  await answer();
+  await submit();
+  await waitFor(() => expect(server.submits).toHaveLength(1));
+  act(() => router.history.push('/'));
+  await screen.findByText('Home');
+  const next = sampleWork({ claim_id: 'c2', task_id: 13 });
+  server.answer({ ...done, next });
+  await waitFor(() => expect(offerNext).toHaveBeenCalledOnce());
+  routes['GET /claims/c2'] = () => ({ ...next, draft: { values: { answer: 'phone' }, revision: 1 } });
+  act(() => vi.mocked(offerNext).mock.calls[0]?.[1]());
+  await waitFor(() => expect(router.state.location.pathname).toBe('/claims/c2'));
+  expect((await answer()).value).toBe('phone');
+});
+
+test('a submit that a server on its way down turned away is sent again without a click', async () => {
+  const { server } = slow();
+  const { router } = showClaim();
+  await userEvent.type(await answer(), '42');
+  await submit();
+  await waitFor(() => expect(server.submits).toHaveLength(1));
+  server.answer(new Refused(503, 'not now'));
+  await waitFor(() => expect(server.submits).toHaveLength(2));
+  expect(server.submits[1]).toEqual(server.submits[0]);
+  server.answer({ ...done, next: null });
+  await waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/3/work'));
 });
 
 test('a submit that was done and whose answer got lost is sent again as it was, and is no lost task', async () => {

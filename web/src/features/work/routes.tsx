@@ -1,23 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { shellRoute } from '@/app/root';
 import { chunk } from '@/lib/chunk';
-
-export interface QueueSearch {
-  role?: 'contributor' | 'reviewer';
-  /** A certain task, and its step. */
-  task?: number;
-  node?: string;
-}
-
-function queueSearch(search: Record<string, unknown>): QueueSearch {
-  const role = search.role === 'contributor' || search.role === 'reviewer' ? search.role : undefined;
-  const task = Number(search.task);
-  return {
-    ...(role && { role }),
-    ...(Number.isSafeInteger(task) && task > 0 && { task }),
-    ...(typeof search.node === 'string' && { node: search.node }),
-  };
-}
+import { queueSearch } from './search';
 
 export const workRoutes = [
   createRoute({

@@ -8,6 +8,7 @@ import type { Draft } from './draft/useDraft';
 import { offerNext } from './NextToast';
 import { workQuery } from './queries';
 import { offerUndo } from './UndoToast';
+import { openedByItself } from './unseen';
 import { useUndo } from './useUndo';
 
 /** Whether the person is still at a claim: a hand-in may be answered when they have gone elsewhere. */
@@ -38,12 +39,16 @@ export function useHandedIn() {
     } else if (!here) notify.done(`${what} ${done.task_id} is submitted.`);
     const next = done.next as Work | null;
     if (next) {
-      const open = (replace: boolean) => {
-        client.setQueryData(workQuery(next.claim_id).queryKey, next);
+      const open = (replace: boolean) =>
         void navigate({ to: '/claims/$claimId', params: { claimId: next.claim_id }, replace });
-      };
-      if (here) open(true);
-      else offerNext(`Task ${next.task_id} is yours as the next one.`, () => open(false));
+      if (here) {
+        openedByItself(next.claim_id);
+        client.setQueryData(workQuery(next.claim_id).queryKey, next);
+        open(true);
+      } else {
+        // Loaded when it is opened: by then the person may have been there by another way, and written.
+        offerNext(`Task ${next.task_id} is yours as the next one.`, () => open(false));
+      }
       return;
     }
     if (!here) return;

@@ -1,9 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { asAPIError, useReachable } from '@/api';
-
-/** Milliseconds before the first repeat, and at most; each wait is twice as long as the one before. */
-const first = 500;
-const most = 30_000;
+import { waitAfter } from './repeat';
 
 /** What is known of a hand-in: a mutation of TanStack. */
 interface HandIn<V> {
@@ -25,7 +22,7 @@ export interface Unanswered {
 
 /**
  * A hand-in without an answer may have been done: then its claim is over, and who sends the same again gets the answer
- * it missed, while anything else is refused. So the same is sent again, by itself when the server is back or says that
+ * it missed, while anything else is refused. So the same is sent again, by itself when the server was away or says that
  * the claim is over. `over` is that word; `giveUp` is told when the person will hand in something else.
  */
 export function useUnanswered<V>(
@@ -54,12 +51,13 @@ export function useUnanswered<V>(
   useEffect(() => {
     latest.current = repeat;
   });
-  const byItself = lost && reachable && (over || err.offline);
+  const byItself = lost && reachable && (over || err.away);
+  const asked = err?.retryAfter ?? 0;
   useEffect(() => {
     if (!byItself) return;
-    const timer = setTimeout(() => latest.current(), Math.min(most, first * 2 ** repeats));
+    const timer = setTimeout(() => latest.current(), waitAfter(repeats, asked));
     return () => clearTimeout(timer);
-  }, [byItself, repeats]);
+  }, [byItself, asked, repeats]);
 
   const change = () => {
     handIn.reset();

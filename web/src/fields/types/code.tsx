@@ -2,9 +2,10 @@ import { Box, Group, Select, Text, Textarea } from '@mantine/core';
 import { type ComponentType, useEffect, useState } from 'react';
 import { chunk } from '@/lib/chunk';
 import { Fallback } from '@/ui/Fallback';
+import { allKept } from '../digits';
 import { fieldLabel } from '../engine/options';
 import type { DisplayProps, InputProps } from '../props';
-import { unparsed, unparsedText } from '../unparsed';
+import { unparsed, unparsedFault, unparsedText } from '../unparsed';
 import type { CodeEditorProps } from './CodeEditor';
 import { Limits } from './Limits';
 import { asText } from './text';
@@ -99,6 +100,7 @@ export function CodeDisplay({ field, value }: DisplayProps) {
 /** JSON as text: valid, it is the value; else the text is kept until it is. */
 export function JSONInput(p: InputProps) {
   const [typed, setTyped] = useState<string>();
+  const fault = unparsedFault(p.value);
   const text = typed !== undefined && same(typed, p.value) ? typed : written(p.value);
   return (
     <Box>
@@ -116,20 +118,24 @@ export function JSONInput(p: InputProps) {
         error={(p.problems?.length ?? 0) > 0}
         required={p.field.required}
       />
-      {unparsedText(p.value) !== undefined && (
+      {fault && (
         <Text size="xs" c="dimmed" mt={4}>
-          Not valid JSON yet
+          {fault}
         </Text>
       )}
     </Box>
   );
 }
 
-/** The value of a JSON text: undefined when it is blank, the text itself, marked, when it is no JSON. */
+/**
+ * The value of a JSON text: undefined when it is blank, the text itself, marked, when it is no JSON or the value would
+ * have other numbers than it.
+ */
 export function readJSON(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return allKept(text) ? value : unparsed(text);
   } catch {
     return unparsed(text);
   }

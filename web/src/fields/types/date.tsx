@@ -4,6 +4,10 @@ import { parseDatetime } from '../engine/moment';
 import type { DisplayProps, InputProps } from '../props';
 import { asText, controlProps } from './text';
 
+// Without a bound browsers take years of six digits, which are no dates here.
+const lastDay = '9999-12-31';
+const lastSecond = `${lastDay}T23:59:59`;
+
 export function DateInput(p: InputProps) {
   const rules = p.field.rules ?? {};
   return (
@@ -12,7 +16,7 @@ export function DateInput(p: InputProps) {
       onChange={(e) => p.onChange(e.currentTarget.value || undefined)}
       type="date"
       min={asText(rules.min) || undefined}
-      max={asText(rules.max) || undefined}
+      max={asText(rules.max) || lastDay}
       maw={220}
     />
   );
@@ -30,17 +34,23 @@ export function toLocal(iso: unknown, utc: boolean): string {
   return `${date}T${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
-/** The instant of a datetime-local control, in UTC to the second; undefined when it is incomplete. */
+/** The instant of a datetime-local control, in UTC to the second; undefined when it is incomplete or too far away. */
 export function fromLocal(text: string, utc: boolean): string | undefined {
   const at = text && new Date(utc ? `${text}Z` : text);
   if (!at || Number.isNaN(at.getTime())) return undefined;
-  return at.toISOString().replace(/\.\d+Z$/, 'Z');
+  const iso = at.toISOString().replace(/\.\d+Z$/, 'Z');
+  return parseDatetime(iso) && iso;
 }
 
 export function DatetimeInput(p: InputProps) {
   const utc = usePrefs().zone === 'utc';
   const zone = utc ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
   const rules = p.field.rules ?? {};
+  const change = (text: string) => {
+    const moment = fromLocal(text, utc);
+    // What cannot be read is not an answer taken back: the control goes on with the one before.
+    if (moment !== undefined || text === '') p.onChange(moment);
+  };
   return (
     <Group gap="sm">
       <TextInput
@@ -48,9 +58,9 @@ export function DatetimeInput(p: InputProps) {
         type="datetime-local"
         step={1}
         value={toLocal(p.value, utc)}
-        onChange={(e) => p.onChange(fromLocal(e.currentTarget.value, utc))}
+        onChange={(e) => change(e.currentTarget.value)}
         min={toLocal(rules.min, utc) || undefined}
-        max={toLocal(rules.max, utc) || undefined}
+        max={toLocal(rules.max, utc) || lastSecond}
         w={250}
       />
       <Text size="sm" c="dimmed">

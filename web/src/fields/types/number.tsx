@@ -1,20 +1,25 @@
 import { ActionIcon, Group, Slider, Text, TextInput } from '@mantine/core';
 import { IconMinus, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
+import { isKept, isNumeral } from '../digits';
 import { numeral } from '../engine/kinds/number';
 import { fieldLabel } from '../engine/options';
 import { numberText } from '../engine/value';
 import type { DisplayProps, InputProps } from '../props';
 import { asText, controlProps } from './text';
 
-const numberForm = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-
-/** A number as people type it; anything else stays a text, which the rules then name. */
+/**
+ * A number as people type it; anything else stays a text, which the rules then name. So does one of more digits than
+ * can be kept: another than the one on the screen would be handed in.
+ */
 export function readNumber(text: string): number | string | undefined {
   const s = text.trim();
   if (s === '') return undefined;
-  const n = numberForm.test(s) ? Number(s) : Number.NaN;
-  return Number.isFinite(n) ? n : text;
+  return isKept(s) ? Number(s) : text;
+}
+
+function tooLong(v: unknown): boolean {
+  return typeof v === 'string' && isNumeral(v.trim()) && !isKept(v.trim());
 }
 
 /** A number, or text that is none yet: what was typed is never changed. */
@@ -33,9 +38,11 @@ export function NumberInput(p: InputProps) {
     const next = from === undefined ? (min ?? 0) : Number((from + by * step).toPrecision(15));
     set(numberText(Math.min(max ?? next, Math.max(min ?? next, next))));
   };
+  const control = controlProps(p);
   const box = (
     <TextInput
-      {...controlProps(p)}
+      {...control}
+      error={tooLong(p.value) ? 'These are more digits than can be kept: shorten the number.' : control.error}
       value={text}
       onChange={(e) => set(e.currentTarget.value)}
       onKeyDown={(e) => {

@@ -25,16 +25,25 @@ export interface Binding {
 }
 
 type Layer = { readonly current: readonly Binding[] };
-const layers = new Set<Layer>();
+/** With the rank of each: the highest comes first. */
+const layers = new Map<Layer, number>();
+let highest = 0;
 
-export function addLayer(layer: Layer): () => void {
-  layers.add(layer);
+/** A rank above all that were given. */
+export function nextRank(): number {
+  highest += 1;
+  return highest;
+}
+
+export function addLayer(layer: Layer, rank = nextRank()): () => void {
+  layers.set(layer, rank);
   return () => layers.delete(layer);
 }
 
 /** Every binding that works now, those of the page before those of the frame. */
 export function bindings(): Binding[] {
-  return [...layers].reverse().flatMap((l) => l.current.filter((b) => !b.disabled));
+  const ranked = [...layers].toSorted(([, a], [, b]) => b - a);
+  return ranked.flatMap(([layer]) => layer.current.filter((b) => !b.disabled));
 }
 
 export function governed(b: Pick<Binding, 'keys' | 'single'>): boolean {

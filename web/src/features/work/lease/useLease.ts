@@ -5,7 +5,7 @@ import { type LeaseState, leaseState, shouldExtend } from './lease';
 export interface Lease extends LeaseState {
   /** A full lease from now. Rejects when the claim is over. */
   extend: () => Promise<void>;
-  /** The person did something. */
+  /** The person did something, or a file that they send moved on. */
   active: () => void;
   /** The server says that the claim is over: another person may have it. */
   lost: boolean;
