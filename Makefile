@@ -149,7 +149,7 @@ chaos: build $(if $(filter all 18,$(rows)),$(call tool,$(PROMTOOL))) ## Breaks t
 .PHONY: planted
 planted: build ## Plays load on builds with bugs in them, each of which the checks must find
 	@bin/taskloom-dev exec -- go test -count 1 -v -timeout 10m ./internal/planted
-	@CHAOS_PLANTED=1 go test ./chaos -count 1 -v -timeout 30m -run '^TestTheHarnessFindsPlantedBugs$$'
+	@CHAOS_PLANTED=1 go test ./chaos -count 1 -v -timeout 60m -run '^TestTheHarnessFindsPlantedBugs$$'
 
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FUZZTIME=10s; `make test` runs their seeds

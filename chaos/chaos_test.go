@@ -30,6 +30,7 @@ func TestChaos(t *testing.T) {
 	r.Finish(t.Context())
 	require.GreaterOrEqual(t, r.injected(), leastInjected(len(s.Faults)),
 		"invalid run: too few of %d faults found something to break", len(s.Faults))
+	r.noPanics()
 	r.verdict("chaos")
 }
 

@@ -135,6 +135,7 @@ func (r *Run) check(ctx context.Context) {
 		{"submissions", r.checkSubmissions},
 		{"drafts", r.checkDrafts},
 		{"claims", r.checkClaims},
+		{"what people gave back", r.checkGivenBack},
 		{"acts of admins", r.checkAudit},
 		{"uploads", r.checkUploads},
 		{"files", r.checkFiles},

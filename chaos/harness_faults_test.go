@@ -274,16 +274,17 @@ func ConnectionsCut(of string) Fault {
 	}}
 }
 
-// CommitsCut makes the next n commits of serve or of worker ambiguous.
-func CommitsCut(of string, where pgproxy.Cut, n int) Fault {
+// CommitsCut makes the next n commits of serve or of worker ambiguous. With all, it has
+// broken nothing unless each of them came, however many others the proxy cuts by chance.
+func CommitsCut(of string, where pgproxy.Cut, n int, all bool) Fault {
 	name := fmt.Sprintf("%d connections of %s cut %s their commit", n, of, where)
 	return Fault{Name: name, Serves: true, Starves: of == ofWorker, Inject: func(_ context.Context, r *Run) (func(context.Context) error, error) {
 		p := r.proxyOf(of)
 		p.CutNext(where, n)
 		return func(context.Context) error {
 			defer p.CutNext(pgproxy.None, 0)
-			if p.Pending() == n {
-				return errMissed // nobody committed
+			if left := p.Pending(); left == n || all && left > 0 {
+				return errMissed // nobody committed, or too few did
 			}
 			return nil
 		}, nil
@@ -325,8 +326,8 @@ var randomFaults = []randomFault{
 	{"reset runs", 3, span{}, span{1, 5}, nil, func(s Step) Fault { return RunsReset(s.Count, 1, s.Seed) }},
 	{"deliver twice", 3, span{500, 4000}, span{}, nil, func(Step) Fault { return DeliveredTwice() }},
 	{"kill s3", 1, span{}, span{}, nil, func(Step) Fault { return PartKilled(partS3, syscall.SIGKILL) }},
-	{"cut before commits", 3, span{200, 2000}, span{1, 20}, serveOrWorker, func(s Step) Fault { return CommitsCut(s.Target, pgproxy.Before, s.Count) }},
-	{"cut after commits", 3, span{200, 2000}, span{1, 20}, serveOrWorker, func(s Step) Fault { return CommitsCut(s.Target, pgproxy.After, s.Count) }},
+	{"cut before commits", 3, span{200, 2000}, span{1, 20}, serveOrWorker, func(s Step) Fault { return CommitsCut(s.Target, pgproxy.Before, s.Count, false) }},
+	{"cut after commits", 3, span{200, 2000}, span{1, 20}, serveOrWorker, func(s Step) Fault { return CommitsCut(s.Target, pgproxy.After, s.Count, false) }},
 	{"cut connections", 2, span{}, span{}, serveOrWorker, func(s Step) Fault { return ConnectionsCut(s.Target) }},
 }
 

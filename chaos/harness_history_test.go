@@ -72,6 +72,8 @@ type Op struct {
 	Version int `json:"version,omitempty"`
 	// Person is who is given a role, or loses it.
 	Person string `json:"person,omitempty"`
+	// Skip says that what is given back is not to be served to them again for now.
+	Skip bool `json:"skip,omitempty"`
 	// File is one that a person uploads, SHA256 of what they put, or of what they were
 	// told is there.
 	File   string `json:"file,omitempty"`

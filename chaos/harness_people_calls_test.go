@@ -156,13 +156,19 @@ func (c *client) extend(ctx context.Context, k *claim) error {
 	return err
 }
 
-func (c *client) release(ctx context.Context, k *claim) error { return c.giveBack(ctx, k, "") }
+func (c *client) release(ctx context.Context, k *claim) error {
+	return c.giveBack(ctx, k.of(opRelease), "")
+}
 
 // skip gives the node back, and is not served it again until reset.
-func (c *client) skip(ctx context.Context, k *claim) error { return c.giveBack(ctx, k, "?skip=true") }
+func (c *client) skip(ctx context.Context, k *claim) error {
+	op := k.of(opRelease)
+	op.Skip = true
+	return c.giveBack(ctx, op, "?skip=true")
+}
 
-func (c *client) giveBack(ctx context.Context, k *claim, how string) error {
-	_, err := c.do(ctx, request{Op: k.of(opRelease), method: http.MethodDelete, path: claimPath(k.ID, how), refusals: lost})
+func (c *client) giveBack(ctx context.Context, op Op, how string) error {
+	_, err := c.do(ctx, request{Op: op, method: http.MethodDelete, path: claimPath(op.Claim, how), refusals: lost})
 	return err
 }
 

@@ -193,7 +193,7 @@ func noProblems(ctx context.Context, r *Run) error {
 func logsAreSound(r *Run, old version) error {
 	for _, p := range slices.Concat(r.Workers, r.Serves) {
 		log := p.Log()
-		for _, bad := range []string{"nondeterminis", "non-determinis", "Workflow panic", "panic:"} {
+		for _, bad := range append([]string{"nondeterminis", "non-determinis"}, panicWords...) {
 			for line := range strings.Lines(log) {
 				if strings.Contains(strings.ToLower(line), strings.ToLower(bad)) {
 					r.Violate("I7: a process of %s or of the present version says: %.400s", old.Name, line)
