@@ -35,22 +35,29 @@ func (c *counted) FinishRows(ctx context.Context, in store.FinishRows) (store.Fi
 	return c.UploadStore.FinishRows(ctx, in)
 }
 
-// Rows that name many files, though few bytes, do not all come into one batch.
-func TestABatchIsBoundedByTheFilesThatItsRowsName(t *testing.T) {
-	t.Parallel()
+// manyNamed is a pipeline with a field for many files, and rows that name a thousand each.
+func manyNamed(t *testing.T) (h *hall, c *counted, names []string, rows []store.UploadRow) {
+	t.Helper()
 	many := dbtest.FileField("docs")
 	many.Multiple = true
-	h := newHall(t, dbtest.WithDefinition(dbtest.FileDefinition(many)))
-	names := make([]string, 1000)
+	h = newHall(t, dbtest.WithDefinition(dbtest.FileDefinition(many)))
+	names = make([]string, 1000)
 	for i := range names {
 		names[i] = fmt.Sprintf("%03d", i)
 	}
-	rows := make([]store.UploadRow, 25)
+	rows = make([]store.UploadRow, 25)
 	for i := range rows {
 		rows[i] = store.UploadRow{Index: i, Fields: form.Values{"docs": quote(names)}}
 	}
-	c := &counted{UploadStore: h.Store}
+	c = &counted{UploadStore: h.Store}
 	h.uploads = activities.NewUploads(c, h, h.limits)
+	return h, c, names, rows
+}
+
+// Rows that name many files, though few bytes, do not all come into one batch.
+func TestABatchIsBoundedByTheFilesThatItsRowsName(t *testing.T) {
+	t.Parallel()
+	h, c, names, rows := manyNamed(t)
 	got, _ := h.run(h.upload(dbtest.Zip(t, texts(names...)...), rows...))
 	require.Equal(t, store.UploadCompleted, got.Status, got.Message)
 	require.Equal(t, 25, got.SuccessCount)
@@ -61,19 +68,7 @@ func TestABatchIsBoundedByTheFilesThatItsRowsName(t *testing.T) {
 // What a row names in vain takes memory, too, and is told of in part.
 func TestABatchIsBoundedByTheMissingFilesThatItsRowsName(t *testing.T) {
 	t.Parallel()
-	many := dbtest.FileField("docs")
-	many.Multiple = true
-	h := newHall(t, dbtest.WithDefinition(dbtest.FileDefinition(many)))
-	names := make([]string, 1000)
-	for i := range names {
-		names[i] = fmt.Sprintf("%03d", i)
-	}
-	rows := make([]store.UploadRow, 25)
-	for i := range rows {
-		rows[i] = store.UploadRow{Index: i, Fields: form.Values{"docs": quote(names)}}
-	}
-	c := &counted{UploadStore: h.Store}
-	h.uploads = activities.NewUploads(c, h, h.limits)
+	h, c, names, rows := manyNamed(t)
 	got, result := h.run(h.upload(dbtest.Zip(t, texts("another")...), rows...))
 	require.Equal(t, store.UploadFailed, got.Status, got.Message)
 	require.Equal(t, 25, got.ErrorCount)

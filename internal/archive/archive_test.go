@@ -49,16 +49,6 @@ func TestLitterIsSkippedAndNeverAnError(t *testing.T) {
 	require.Equal(t, []string{"__MACOSX/._a.txt", ".DS_Store", "f/.DS_Store", "f/thumbs.DB", "Desktop.ini", "f/._a.txt"}, skipped)
 }
 
-// Tools that write entries for folders tell of such that hold nothing, too.
-func TestFoldersAreListedAlsoWithoutFiles(t *testing.T) {
-	t.Parallel()
-	a := open(t, build(t, "",
-		file{name: "two/"}, file{name: "one/"}, file{name: "one/a.txt", data: "x"}, file{name: "one/in/"}, file{name: "two/"},
-		file{name: "__MACOSX/"}, file{name: "../out/"}, file{name: "unlisted/b.txt", data: "x"}))
-	require.Equal(t, []string{"one", "two"}, a.Folders)
-	require.Equal(t, []string{"one/a.txt", "unlisted/b.txt"}, names(a))
-}
-
 // Each entry stands beside a good one, which it must not spoil.
 func TestABadEntryIsRefusedByName(t *testing.T) {
 	t.Parallel()

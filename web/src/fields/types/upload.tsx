@@ -6,6 +6,7 @@ import { accepted, acceptOf } from '../engine/kinds/upload';
 import { fieldLabel } from '../engine/options';
 import { isObject } from '../engine/value';
 import type { DisplayProps, InputProps } from '../props';
+import { kindsOf } from '../upload/kinds';
 import { type PendingUpload, pendingUploads, usePendingUploads } from '../upload/pending';
 import { type FileValue, useUploader } from '../upload/uploader';
 import { fileSize } from './fileSize';
@@ -58,9 +59,7 @@ export function UploadInput(p: InputProps) {
     const chosen = [...files].slice(0, p.field.multiple ? undefined : 1);
     const refused: string[] = [];
     for (const file of chosen) {
-      // Browsers call all WebM video; the server takes one for sound as well.
-      const types = /\.webm$/i.test(file.name) ? [file.type, 'audio/webm'] : [file.type];
-      if (!types.some((type) => accepted(accept, file.name, type)))
+      if (!kindsOf(file).some((kind) => accepted(accept, file.name, kind)))
         refused.push(`${file.name}: only ${accept.join(', ')} is taken here.`);
       else if (most !== undefined && file.size > most) {
         refused.push(`${file.name} has ${fileSize(file.size)}; at most ${fileSize(most)} is taken here.`);
