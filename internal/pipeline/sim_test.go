@@ -13,8 +13,8 @@ import (
 	"github.com/taskloom/taskloom/internal/task"
 )
 
-// drawDefinition draws a valid pipeline: branches and joins of any shape, and
-// reviews of any subtasks before them.
+// drawDefinition draws a pipeline: branches and joins of any shape, and reviews of any
+// subtasks before them. It is one that is published or once was: see decisive.
 func drawDefinition(t *rapid.T) pipeline.Definition {
 	d := pipeline.Definition{Name: "Drawn", Nodes: []pipeline.Node{{Key: "start", Kind: pipeline.KindStart}}}
 	n := rapid.IntRange(1, 10).Draw(t, "nodes")

@@ -19,7 +19,7 @@ var wild = manner{admins: true, rejects: true, automationFails: true, noRoute: t
 func TestEveryPathFromStartReachesEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := drawDefinition(t)
+		d := decisive(drawDefinition(t))
 		require.Empty(t, pipeline.Validate(d, pipeline.Options{LLM: true}))
 		g := pipeline.NewGraph(d)
 		require.Len(t, g.Nodes, len(d.Nodes))
@@ -35,6 +35,24 @@ func TestEveryPathFromStartReachesEnd(t *testing.T) {
 			}
 		}
 	})
+}
+
+// decisive takes the condition from every edge out of a review that checks nothing that
+// is on a way without conditions, which publish may refuse, but did not always.
+func decisive(d pipeline.Definition) pipeline.Definition {
+	sure := map[string]bool{"start": true}
+	for _, e := range d.Edges { // in the order of their ends
+		sure[e.To] = sure[e.To] || sure[e.From] && e.When == nil
+	}
+	d.Edges = slices.Clone(d.Edges)
+	for i, e := range d.Edges {
+		from := slices.IndexFunc(d.Nodes, func(n pipeline.Node) bool { return n.Key == e.From })
+		if n := d.Nodes[from]; n.Kind == pipeline.KindReview &&
+			!slices.ContainsFunc(n.Reviews, func(t pipeline.Target) bool { return sure[t.Node] }) {
+			d.Edges[i].When = nil
+		}
+	}
+	return d
 }
 
 // Whatever people do and however late the run hears of it, rows move only as

@@ -66,6 +66,7 @@ func Validate(d Definition, o Options) []Problem {
 	v.entry()
 	v.paths()
 	v.cycles()
+	v.ways()
 	return v.sorted()
 }
 
