@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -19,22 +20,35 @@ const (
 	openFor = 2 * time.Second
 )
 
-// newBreaker keeps the dispatcher away from a Temporal that is down or full.
+// newBreaker keeps the dispatcher away from a Temporal that is down or full, and says in
+// the log which of them it was when it opens.
 func newBreaker(log *slog.Logger, m *metrics) *gobreaker.CircuitBreaker[outcome] {
 	m.breaker.Set(float64(gobreaker.StateClosed)) // one of before may have ended open
+
+	var met atomic.Pointer[error] // the outage that was met last
 	return gobreaker.NewCircuitBreaker[outcome](gobreaker.Settings{
-		Name:         "temporal",
-		MaxRequests:  1,
-		Timeout:      openFor,
-		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
-		IsSuccessful: func(err error) bool { return !outage(err) },
-		IsExcluded:   func(err error) bool { return errors.Is(err, context.Canceled) },
+		Name:        "temporal",
+		MaxRequests: 1,
+		Timeout:     openFor,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
+		IsSuccessful: func(err error) bool {
+			if !outage(err) {
+				return true
+			}
+			met.Store(&err)
+			return false
+		},
+		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			m.breaker.Set(float64(to))
 			if from == gobreaker.StateClosed {
 				m.trips.Inc()
 			}
-			log.Warn("The dispatcher's breaker moved.", "from", from.String(), "to", to.String())
+			say := log
+			if err := met.Load(); to == gobreaker.StateOpen && err != nil {
+				say = log.With("error", serviceerror.ToStatus(*err).Err()) // its text alone has no code
+			}
+			say.Warn("The dispatcher's breaker moved.", "from", from.String(), "to", to.String())
 		},
 	})
 }

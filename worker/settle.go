@@ -97,7 +97,7 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 }
 
 // tellShut says in the log what an operator has to mend; an outage that ends by
-// itself is told by the breaker.
+// itself, and what Temporal answers then, is told by the breaker.
 func tellShut(log *slog.Logger, err error) {
 	if shut(err) {
 		log.Error("Temporal takes nothing from this worker, which tries on; look at the namespace and its permissions.", "error", err)

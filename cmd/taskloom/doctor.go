@@ -38,6 +38,9 @@ type doctor struct {
 	store    *store.Store
 	temporal client.Client
 	objects  *blob.Store
+	// databaseUp is set once the database has answered, schemaFits once its schema is
+	// what this binary needs, or newer: what it does not tell from then on, it refuses.
+	databaseUp, schemaFits bool
 	// temporalUp is set once Temporal has answered; what cannot is not asked
 	// again.
 	temporalUp bool

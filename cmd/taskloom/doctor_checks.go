@@ -37,6 +37,7 @@ func (d *doctor) database(ctx context.Context) finding {
 			"check that Postgres runs there and that DATABASE_URL has the right host, port, user and password",
 		}
 	}
+	d.databaseUp = true
 	return finding{verdict: fine, text: fmt.Sprintf("Postgres %s at %s answers in %s",
 		version, databasePlace(d.config), time.Since(begun).Round(time.Millisecond))}
 }
@@ -44,11 +45,15 @@ func (d *doctor) database(ctx context.Context) finding {
 func (d *doctor) schema(ctx context.Context) finding {
 	have, want, err := d.store.SchemaVersion(ctx)
 	switch {
+	case err != nil && d.databaseUp:
+		return refusal(err)
 	case err != nil:
 		return finding{verdict: skipped, text: "the database does not answer"}
 	case have < want:
 		return finding{failure, fmt.Sprintf("version %d, this binary needs %d", have, want), "run: taskloom migrate"}
-	case have > want:
+	}
+	d.schemaFits = true
+	if have > want {
 		return finding{
 			warning, fmt.Sprintf("version %d, newer than this binary, which knows %d", have, want),
 			"fine during an upgrade; afterwards install the newer binary here too",
@@ -132,7 +137,7 @@ func (d *doctor) searchAttributes(ctx context.Context) finding {
 func (d *doctor) pollers(ctx context.Context) finding {
 	alive, err := d.store.WorkersAlive(ctx, workflows.TaskQueue, workersSeen)
 	if err != nil {
-		return finding{verdict: skipped, text: "the database does not tell which workers are alive"}
+		return d.untold(err)
 	}
 	if alive == 0 {
 		return finding{failure, "no worker is alive that reaches Temporal", "start one: taskloom worker"}
@@ -173,7 +178,7 @@ func (d *doctor) uploads(ctx context.Context) finding {
 	}
 	alive, err := d.store.WorkersAlive(ctx, workflows.IngestQueue, workersSeen)
 	if err != nil {
-		return finding{verdict: skipped, text: "the database does not tell which workers are alive"}
+		return d.untold(err)
 	}
 	if alive == 0 {
 		return finding{failure, "no worker is alive that unpacks uploads; confirmations are answered with 503", "give a worker the S3_ variables and start it: taskloom worker"}
@@ -184,7 +189,7 @@ func (d *doctor) uploads(ctx context.Context) finding {
 func (d *doctor) outbox(ctx context.Context) finding {
 	s, err := d.store.OutboxStats(ctx)
 	if err != nil {
-		return finding{verdict: skipped, text: "the database does not tell: " + oneLine(err)}
+		return d.untold(err)
 	}
 	return outboxFinding(s)
 }
@@ -211,7 +216,7 @@ func outboxFinding(s store.OutboxStats) finding {
 func (d *doctor) lagging(ctx context.Context) finding {
 	s, err := d.store.OutboxStats(ctx)
 	if err != nil {
-		return finding{verdict: skipped, text: "the database does not tell: " + oneLine(err)}
+		return d.untold(err)
 	}
 	if s.Lagging > 0 {
 		return finding{

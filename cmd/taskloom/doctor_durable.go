@@ -73,8 +73,9 @@ func (s durability) judge() finding {
 	return f
 }
 
-// turnOn says where to turn a setting on that was changed: what postgresql.conf says
-// counts for nothing where another place wins.
+// turnOn says where to turn a setting on that was changed: what the files of Postgres say
+// counts for nothing where another place wins, nor does postgresql.conf where ALTER SYSTEM
+// has said something else, which has the same source.
 func (s durability) turnOn(name string) string {
 	switch source := s[name].source; source {
 	case "client":
@@ -84,5 +85,5 @@ func (s durability) turnOn(name string) string {
 	case "command line":
 		return fmt.Sprintf("take %s out of the command line of Postgres, and restart it", name)
 	}
-	return fmt.Sprintf("set %s = on in postgresql.conf and SELECT pg_reload_conf()", name)
+	return fmt.Sprintf("ALTER SYSTEM SET %s = on and SELECT pg_reload_conf()", name)
 }

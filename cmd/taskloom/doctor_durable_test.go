@@ -23,9 +23,9 @@ func TestWhatDurabilityComesTo(t *testing.T) {
 		says    []string
 	}{
 		"as it comes":         {nil, fine, []string{"what is acknowledged is on disk"}},
-		"fsync off":           {durability{"fsync": off}, failure, []string{"all of it lost", "set fsync = on in postgresql.conf", "run sync"}},
-		"pages torn":          {durability{"full_page_writes": off}, warning, []string{"written in part", "set full_page_writes = on"}},
-		"no wait for the log": {durability{"synchronous_commit": off}, failure, []string{"the last second", "set synchronous_commit = on"}},
+		"fsync off":           {durability{"fsync": off}, failure, []string{"all of it lost", "ALTER SYSTEM SET fsync = on and SELECT pg_reload_conf()", "run sync"}},
+		"pages torn":          {durability{"full_page_writes": off}, warning, []string{"written in part", "ALTER SYSTEM SET full_page_writes = on"}},
+		"no wait for the log": {durability{"synchronous_commit": off}, failure, []string{"the last second", "ALTER SYSTEM SET synchronous_commit = on"}},
 		"two of them": {
 			durability{"synchronous_commit": off, "full_page_writes": off}, failure, []string{"the last second", "; ", "written in part"},
 		},

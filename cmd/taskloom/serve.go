@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// bodyTimeout lets a caller on a slow line send the largest body.
+	// bodyTimeout ends what has no deadline of its own: the JSON of an API must arrive
+	// sooner (edge.Reader).
 	bodyTimeout = 5 * time.Minute
 	// drainTimeout is how long requests have to finish after DRAIN_DELAY,
 	// metricsTimeout how long the last scrape has after that.

@@ -41,7 +41,7 @@ func newVitals(st *store.Store) *vitals {
 		lagOldest:   desc("tasks_lag_oldest_seconds", "How long the task that lags for longest has not changed, in seconds."),
 		heard:       desc("workers_heard", "Workers whose heartbeat was heard lately and that hold their connection, in workers.", "queue"),
 		ready:       desc("workers_ready", "Workers that were heard and reach Temporal, in workers.", "queue"),
-		nodes:       desc("nodes", "Nodes that wait for people, by kind and state (queued, escalated, quarantined), in nodes.", "kind", "state"),
+		nodes:       desc("nodes", "Nodes that wait for people, by kind and state (queued, escalated, quarantined), in nodes; those of archived pipelines wait for nobody.", "kind", "state"),
 		tasks:       desc("tasks", "Tasks by state (open, finished, failed), in tasks.", "state"),
 		uploads:     desc("uploads_processing", "Uploads that are being unpacked, in uploads."),
 		stalled:     desc("uploads_stalled_seconds", "How long the upload without progress for longest stands, in seconds."),

@@ -217,7 +217,7 @@ func (l *live) claim() (path string, task int64) {
 // expiring lets people leave what they claimed.
 func (l *live) expiring() {
 	l.t.Helper()
-	l.claim() // that the runs are there, and serve tells of claims
+	l.claim() // that the runs are there
 	before := l.now()
 	l.exec(`UPDATE task_nodes SET lease_seconds = 1 WHERE status <> 'claimed'`)
 	for range 3 {

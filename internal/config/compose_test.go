@@ -91,6 +91,25 @@ func TestTheProxyToTrustUnderComposeIsOneAddress(t *testing.T) {
 	require.Equal(t, subnet.Masked().Addr().Next(), trusted.Addr(), "Docker's gateway is the first address")
 }
 
+// What goes by the health of containers takes no serve out of service that people can
+// work with, as while Temporal is away; who waits for all to be there waits for worker.
+func TestUnderComposeServeIsHealthyWhileItServes(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docker-compose.yml")
+	require.NoError(t, err)
+	var file struct {
+		Services map[string]struct {
+			Healthcheck struct {
+				Test []string `yaml:"test"`
+			} `yaml:"healthcheck"`
+		} `yaml:"services"`
+	}
+	require.NoError(t, yaml.Unmarshal(raw, &file))
+	asks := func(url string) []string { return []string{"CMD", "/taskloom", "healthcheck", url} }
+	require.Equal(t, asks("http://127.0.0.1:8080/healthz"), file.Services["serve"].Healthcheck.Test)
+	require.Equal(t, asks("http://127.0.0.1:9090/readyz"), file.Services["worker"].Healthcheck.Test)
+}
+
 // settings are the variables of a type's fields.
 func settings(of reflect.Type, prefix string) (names []string) {
 	for f := range of.Fields() {

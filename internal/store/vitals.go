@@ -25,7 +25,8 @@ type Vitals struct {
 	LagOldest          time.Duration
 	// Workers are those of each task queue that somebody serves.
 	Workers map[string]QueueWorkers
-	// Nodes are what waits for people, Tasks all there are.
+	// Nodes are what waits for people: what an archived pipeline has waits for nobody.
+	// Tasks are all there are.
 	Nodes []NodeCount
 	Tasks map[string]int64 // by open, finished, failed
 	// UploadsProcessing are being unpacked; UploadStalled is how long the one
@@ -67,7 +68,7 @@ var vitalsWorkersSQL = `SELECT q, count(*), count(*) FILTER (WHERE h.temporal_ok
 	FROM worker_heartbeats h CROSS JOIN unnest(h.queues) AS q WHERE ` + heardSQL("$1::interval") + ` GROUP BY q`
 
 // The other statements of Vitals. Each one reads at most VitalsLimit rows by an
-// index, or a table that stays small: kept counts, heartbeats, statistics.
+// index, or a table that stays small: kept counts, pipelines, heartbeats, statistics.
 const (
 	vitalsOutboxSQL = `SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT $1) o),
 		coalesce(now() - (SELECT created_at FROM outbox ORDER BY id LIMIT 1), interval '0'),
@@ -79,7 +80,9 @@ const (
 		FROM (SELECT task_id, since FROM task_lag ORDER BY since LIMIT $1) l`
 
 	vitalsCountsSQL = `SELECT version_id = 0, what, sum(n)::bigint FROM (
-			SELECT version_id, what, n FROM pipeline_counts UNION ALL SELECT version_id, what, n FROM count_changes) k
+			SELECT pipeline_id, version_id, what, n FROM pipeline_counts
+			UNION ALL SELECT pipeline_id, version_id, what, n FROM count_changes) k
+		WHERE NOT EXISTS (SELECT FROM pipelines p WHERE p.id = k.pipeline_id AND p.status = 'ARCHIVED' AND k.version_id = 0)
 		GROUP BY 1, 2`
 
 	vitalsUploadsSQL = `SELECT count(*), coalesce(now() - min(updated_at), interval '0') FROM (

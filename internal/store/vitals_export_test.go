@@ -4,6 +4,7 @@ package store
 var (
 	VitalsOutboxSQL      = vitalsOutboxSQL
 	VitalsLagSQL         = vitalsLagSQL
+	VitalsCountsSQL      = vitalsCountsSQL
 	VitalsUploadsSQL     = vitalsUploadsSQL
 	VitalsTransactionSQL = vitalsTransactionSQL
 )

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -50,6 +52,29 @@ func TestVitals(t *testing.T) {
 	require.EqualValues(t, 7, v.Tasks["finished"])
 }
 
+// What an archived pipeline has waits for nobody, until it is taken out of the archive:
+// it must not hide what is quarantined elsewhere. Its tasks are tasks all the same.
+func TestVitalsLeaveWhatIsArchivedOut(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	b := newBench(t)
+	b.create(2)
+	b.exec(`UPDATE task_nodes SET status = 'quarantined' WHERE kind = 'subtask'`)
+	other, _ := b.AddPipeline(t, dbtest.Simple(), store.StatusActive)
+	b.exec(`INSERT INTO count_changes VALUES ($1, 0, 'subtask:quarantined', 1)`, other)
+	for _, step := range []struct {
+		verb pipeline.Verb
+		want int64
+	}{{pipeline.VerbPause, 3}, {pipeline.VerbArchive, 1}, {pipeline.VerbUnarchive, 3}} {
+		_, err := b.Store.SetPipelineStatus(ctx, b.OrgID, b.PipelineID, b.Admin, step.verb)
+		require.NoError(t, err, step.verb)
+		v, err := b.Store.Vitals(ctx, time.Minute)
+		require.NoError(t, err)
+		require.Contains(t, v.Nodes, store.NodeCount{Kind: "subtask", State: "quarantined", N: step.want}, step.verb)
+		require.EqualValues(t, 2, v.Tasks["open"], step.verb)
+	}
+}
+
 // TestVitalsReadByIndex asserts that a scrape costs the same with any number
 // of tasks and any backlog.
 func TestVitalsReadByIndex(t *testing.T) {
@@ -71,6 +96,7 @@ func TestVitalsReadByIndex(t *testing.T) {
 		"lag":     {store.VitalsLagSQL, []any{store.VitalsLimit}, []string{"task_lag_since", "tasks_pkey"}},
 		"uploads": {store.VitalsUploadsSQL, []any{store.VitalsLimit}, []string{"uploads_processing"}},
 		"outbox":  {store.VitalsOutboxSQL, []any{store.VitalsLimit, 9}, []string{"outbox_pkey", "outbox_next"}},
+		"counts":  {store.VitalsCountsSQL, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var used []string
