@@ -13,7 +13,7 @@ func (r *run) check(ctx context.Context) error {
 	f := &r.facts
 	f.mu.Lock()
 	handedIn, ids, double, most := f.handedIn, f.ids, f.double, int64(len(f.ids))+f.unsure+f.ingested
-	peeks, leaks := f.peeks, f.leaks
+	peeks, leaks, missing := f.peeks, f.leaks, f.missing
 	f.mu.Unlock()
 	if peeks > 0 {
 		r.number(slo.Foreign, float64(leaks))
@@ -37,7 +37,7 @@ func (r *run) check(ctx context.Context) error {
 			return fmt.Errorf("check what was acked: %w", err)
 		}
 	}
-	r.number(slo.LostWrites, float64(lost+lostTasks))
+	r.number(slo.LostWrites, float64(lost+lostTasks+missing))
 	r.number(slo.DoubleClaims, float64(max(double, inJournal)))
 	r.number(slo.Duplicates, float64(max(0, created-most)))
 	return r.checkDrafts(ctx)

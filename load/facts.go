@@ -22,6 +22,7 @@ type facts struct {
 	double    int64              // nodes that were given out while held
 	handedIn  []string           // claims whose submission or verdict was acked
 	ids       []int64            // tasks whose creation was acked
+	missing   int64              // of such tasks that were to be removed again, those that were not there
 	unsure    int64              // tasks that may have been created
 	ingested  int64              // tasks of archives
 	skipped   map[string]int64   // what was due and found nobody to do it, by why
@@ -73,6 +74,15 @@ func (f *facts) created(ids []int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ids = append(f.ids, ids...)
+}
+
+// removed notes that the tasks whose creation was acked are taken away again, and how
+// many of them were there.
+func (f *facts) removed(there int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.missing += int64(len(f.ids)) - there
+	f.ids = nil
 }
 
 // sure is how many tasks were acked.

@@ -170,19 +170,31 @@ func (r *run) measureSize(ctx context.Context, name string, body []byte) error {
 // removeCreated takes away what was created, so that what comes next is beside
 // as many tasks as it says.
 func (r *run) removeCreated(ctx context.Context) error {
-	for _, sql := range []string{
-		`DELETE FROM outbox WHERE task_id = ANY($1)`, `DELETE FROM task_events WHERE task_id = ANY($1)`,
-		`DELETE FROM task_nodes WHERE task_id = ANY($1)`, `DELETE FROM tasks WHERE id = ANY($1)`,
-	} {
-		if _, err := r.pool.Exec(ctx, sql, r.facts.ids); err != nil {
-			return fmt.Errorf("remove what was created: %w", err)
-		}
+	if err := r.deleteCreated(ctx); err != nil {
+		return err
 	}
-	r.facts.ids = nil
 	if _, err := r.pool.Exec(ctx, `VACUUM (ANALYZE) tasks, task_nodes, task_events, outbox`); err != nil {
 		return fmt.Errorf("vacuum after what was created: %w", err)
 	}
 	return r.checkpoint(ctx)
+}
+
+// deleteCreated deletes the rows, and counts the tasks among them: the end of the
+// run finds none of those that were acked.
+func (r *run) deleteCreated(ctx context.Context) error {
+	var tasks int64
+	for _, sql := range []string{
+		`DELETE FROM outbox WHERE task_id = ANY($1)`, `DELETE FROM task_events WHERE task_id = ANY($1)`,
+		`DELETE FROM task_nodes WHERE task_id = ANY($1)`, `DELETE FROM tasks WHERE id = ANY($1)`,
+	} {
+		deleted, err := r.pool.Exec(ctx, sql, r.facts.ids)
+		if err != nil {
+			return fmt.Errorf("remove what was created: %w", err)
+		}
+		tasks = deleted.RowsAffected() // of the last table
+	}
+	r.facts.removed(tasks)
+	return nil
 }
 
 // compareSizes makes a line for each operation and size.

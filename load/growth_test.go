@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 	"github.com/taskloom/taskloom/load/internal/record"
 	"github.com/taskloom/taskloom/load/internal/slo"
 )
@@ -77,5 +79,30 @@ func TestCompareSizes(t *testing.T) {
 		if j.SLI == slo.CreateGrowth {
 			require.Equal(t, slo.NotMeasured, j.Verdict)
 		}
+	}
+}
+
+// TestARemovalTellsWhatWasLost has tasks removed that are all there, and then some of
+// which one was acked and never written: the end of the run could not tell.
+func TestARemovalTellsWhatWasLost(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	r := standing(t, nil)
+	r.pool = dbtest.Store(t).Pool()
+	var err error
+	r.world, err = newWorld(ctx, r.pool, options{scale: 0.01, runs: "on_first_claim"})
+	require.NoError(t, err)
+	for _, missing := range []int64{0, 1} {
+		require.NoError(t, r.world.fill(ctx, 2, mathcheck.Mix{Free: 2}))
+		created, err := r.world.someTasks(ctx, 2)
+		require.NoError(t, err)
+		require.Len(t, created, 2)
+		for range missing {
+			created = append(created, r.world.filled+1)
+		}
+		r.facts.created(created)
+		require.NoError(t, r.deleteCreated(ctx))
+		require.NoError(t, r.check(ctx))
+		require.InDelta(t, float64(missing), r.numbers.get()[slo.LostWrites], 1e-9)
 	}
 }

@@ -62,7 +62,9 @@ func TestPollsBecomeRaces(t *testing.T) {
 			{"name": "CPU a poll, all processes", "value": 0.9, "unit": "ms of CPU"},
 			{"name": "CPU a poll, all processes, the floor", "value": 0.6, "unit": "ms of CPU"},
 			{"name": "CPU a poll, API and Postgres", "value": 0.5, "unit": "ms of CPU"},
-			{"name": "CPU a poll, API and Postgres, the floor", "value": 0.2, "unit": "ms of CPU"}]},
+			{"name": "CPU a poll, API and Postgres, the floor", "value": 0.2, "unit": "ms of CPU"},
+			{"name": "sent late, p99", "value": 0.3, "unit": "ms"},
+			{"name": "sent late, p99, the floor", "value": 0.4, "unit": "ms"}]},
 		{"case": "p99 of a status at 400/s with If-None-Match", "figures": [{"name": "answered 304", "value": 100, "unit": "%"}]},
 		{"case": "100 polls of a status with If-None-Match, against without", "figures": [{"name": "with: answered 304", "value": 100, "unit": "%"}]}]}`), &report))
 	got := pollResults(&report, "1", 1, 1000)
@@ -74,6 +76,7 @@ func TestPollsBecomeRaces(t *testing.T) {
 		"| p50 of a status at 100/s | 0.90 ms | 0.50 ms | – |",
 		"| p99 of a status at 100/s: CPU a poll, all processes | 0.90 ms | 0.60 ms | – |",
 		"| p99 of a status at 100/s: CPU a poll, API and Postgres | 0.50 ms | 0.20 ms | – |",
+		"| p99 of a status at 100/s: sent late, p99 | 0.30 ms | 0.40 ms | – |",
 		"p99 of a status at 100/s: 2.00 of floor server, aim ≤ 3.00: ! not claimed",
 		"p99 of a status at 400/s with If-None-Match: 1.50 of floor server, aim ≤ 3.00: met (each within 1.00 to 3.00).",
 		"p99 of a status at 400/s with If-None-Match: answered 304 | 100 % | – | – |",

@@ -85,7 +85,7 @@ func TestAimsOfHeldAndChaosAreJudgedAsAllOthers(t *testing.T) {
 	for _, c := range []*competition{heldCompetition(r), chaosCompetition(r)} {
 		compete(t, r, c)
 		x := r.results.Races[len(r.results.Races)-1]
-		x.Contenders[0].Name = ours
+		x.Contenders[0].Name, x.Contenders[0].Contract = ours, contractOurs
 		lines := x.verdicts()
 		require.Len(t, lines, len(slices.DeleteFunc(slices.Clone(x.Figures), func(f figure) bool { return f.Bound == 0 })))
 		for _, line := range lines {

@@ -21,7 +21,7 @@ var contracts = []contract{
 		key: contractOurs, name: "Taskloom", call: "HTTP, JSON; a claim, a submission and a verdict are one request and one transaction each",
 		durable: "answered after commit with fsync", auth: "session or API key looked up on each request, role in the project",
 		validation: "every field of the form, the state of the claim", journal: "a row for each event, and an outbox row for the run",
-		idempotency: "Idempotency-Key with the stored answer; a claim's id for submissions",
+		idempotency: "Idempotency-Key with the stored answer, when sent (here in chaos only); a claim's id for submissions",
 		lease:       "1 min to 24 h by node, for a person", recovery: "a dead worker's runs go on elsewhere in seconds; a vanished person's item when the lease ends",
 		batch: "create takes 5,000; claim, submit and verdict one", notCounted: "–",
 	},

@@ -28,6 +28,8 @@ const (
 	pollTotals = "s of CPU"
 	// pollTheirs ends the names of figures of the floor.
 	pollTheirs = ", the floor"
+	// pollLate is how late the client sent what was due.
+	pollLate = "sent late, p99"
 	// The aims: p99 in relation to the floor, CPU milliseconds a poll.
 	pollAim, pollCPU = 3, 2
 )
@@ -85,7 +87,7 @@ func (r benchRace) pollFigure(about string, x benchFigure) {
 		f.Unit, f.Bound, f.CPU = "ms", pollCPU, true
 	case strings.HasPrefix(what, "CPU a poll"):
 		f.Unit = "ms"
-	case !strings.Contains(about, pollTags): // 304 is for those who send a tag
+	case what != pollLate && !strings.Contains(about, pollTags): // 304 is for those who send a tag
 		return
 	}
 	r.one(f, side, x.Value)

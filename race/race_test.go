@@ -192,6 +192,7 @@ func aRun() *results {
 		Noise:      map[string]float64{"rate": 1.01},
 		Contenders: []*contenderResult{contender(ours, false, 900, 1100), contender("pg-boss", false, 1800, 1800), contender("River", true, 9000, 9000)},
 	})
+	r.Races[0].Contenders[0].Contract = contractOurs
 	return r
 }
 
@@ -246,7 +247,6 @@ func TestWhatMustNeverHappenFailsTheRun(t *testing.T) {
 	require.Empty(t, r.wrong())
 	r.Races[0].Contenders[1].Samples[0].Values["doubles"] = 1
 	require.Empty(t, r.wrong(), "what others do is told")
-	r.Races[0].Contenders[0].Contract = contractOurs
 	r.Races[0].Contenders[0].Samples[1].Values["doubles"] = 1
 	require.Len(t, r.wrong(), 1)
 	require.ErrorContains(t, r.wrong()[0], "double claims is 1 and must be 0")
@@ -340,6 +340,13 @@ func TestContractsAreThereForAll(t *testing.T) {
 			require.True(t, keys[key], key)
 		}
 	}
+}
+
+func TestThePageHasTheContracts(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/benchmarks.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), strings.TrimSpace(contractTables()), "`race report -contracts -page ../docs/benchmarks.md` writes them")
 }
 
 func TestInUnit(t *testing.T) {

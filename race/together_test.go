@@ -21,6 +21,9 @@ func aPart(t *testing.T, name string, did map[string][]float64) string {
 			continue
 		}
 		c := &contenderResult{info: info{Name: of, Version: "1"}}
+		if of == ours {
+			c.Contract = contractOurs
+		}
 		for _, v := range did[of] {
 			c.Samples = append(c.Samples, &sample{Values: map[string]float64{"rate": v, "doubles": 0}})
 		}

@@ -6,13 +6,24 @@ import (
 	"strings"
 )
 
-// verdicts say what became of the aims. Ratios against systems that batch are
-// not made.
+// verdicts say what became of the aims, of each contender that is ours. Ratios against
+// systems that batch are not made.
 func (r *raceResult) verdicts() (lines []string) {
-	us := r.find(ours)
-	if us == nil {
-		return nil
+	for _, us := range r.Contenders {
+		if us.Contract != contractOurs {
+			continue
+		}
+		for _, line := range r.verdictsOf(us) {
+			if us.Name != ours {
+				line = us.Name + ": " + line
+			}
+			lines = append(lines, line)
+		}
 	}
+	return lines
+}
+
+func (r *raceResult) verdictsOf(us *contenderResult) (lines []string) {
 	for _, f := range r.Figures {
 		s := us.spread(f.Name)
 		if s.N == 0 {

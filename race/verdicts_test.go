@@ -66,6 +66,22 @@ func TestFiguresOfTheBenchAreClaimedRoundByRound(t *testing.T) {
 	}
 }
 
+// The aims are of ours however it is run, and a line says which it is of where that is
+// not the usual way.
+func TestEachWayToRunOursIsJudged(t *testing.T) {
+	t.Parallel()
+	r := aRun().Races[0]
+	bounded := &contenderResult{info: info{Name: taskloomBounded.name, Contract: contractOurs}}
+	for _, rate := range []float64{700, 720} {
+		bounded.Samples = append(bounded.Samples, &sample{Values: map[string]float64{"rate": rate}})
+	}
+	r.Contenders = append(r.Contenders, bounded)
+	require.Equal(t, []string{
+		"done per CPU second: 0.56 of pg-boss, aim ≥ 0.50: met (0.50, 0.61).",
+		"Taskloom, bound as it comes: done per CPU second: 0.39 of pg-boss, aim ≥ 0.50: **missed** (0.39, 0.40).",
+	}, r.verdicts())
+}
+
 // A race that was broken off between there and back has nothing that agrees.
 func TestWhatHasNotAllItsTurnsIsNotClaimed(t *testing.T) {
 	t.Parallel()

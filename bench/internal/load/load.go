@@ -40,7 +40,8 @@ type Plan struct {
 // Result is what came of a plan.
 type Result struct {
 	// Millis are the latencies of the requests that did not fail, in no order: who
-	// is refused has not been served, however quickly.
+	// is refused has not been served, however quickly. In an open loop they count from
+	// when a request was due.
 	Millis []float64
 	// Late is by how much requests of an open loop began after they were due.
 	Late []float64
@@ -84,14 +85,12 @@ func Run(ctx context.Context, p Plan, next func() Request) (Result, error) {
 		t.Method, t.URL, t.Header, t.Body = r.Method, r.URL, r.Header, r.Body
 		return nil
 	}
-	began := time.Now()
-	c := collector{Result: Result{Statuses: map[int]int{}}, every: p.Every}
+	c := collector{Result: Result{Statuses: map[int]int{}}, every: p.Every, began: time.Now()}
 	for r := range a.Attack(targeter, &pacer{ctx: ctx, plan: p}, p.For, "") {
 		c.add(r)
 	}
-	c.Seconds = time.Since(began).Seconds()
+	c.Seconds = time.Since(c.began).Seconds()
 	c.Sent, c.Received = w.sent.Load(), w.received.Load()
-	c.finish()
 	return c.Result, ctx.Err()
 }
 
@@ -121,40 +120,30 @@ func (p *pacer) Rate(time.Duration) float64 {
 type collector struct {
 	Result
 
-	every  time.Duration
-	starts []time.Time // less the time that each should have come after the first
+	every time.Duration
+	began time.Time
 }
 
 func (c *collector) add(r *vegeta.Result) {
 	c.Statuses[int(r.Code)]++
-	if r.Error == "" {
-		c.Millis = append(c.Millis, float64(r.Latency.Microseconds())/1000)
-	} else {
-		c.Failed++
-		if c.FirstFailure == "" {
-			c.FirstFailure = r.Error
-		}
-	}
+	latency := r.Latency // from when it was sent
 	if c.every > 0 {
-		c.starts = append(c.starts, r.Timestamp.Add(-c.every*time.Duration(r.Seq))) //nolint:gosec // far from the limit
+		due := c.began.Add(c.every * time.Duration(r.Seq)) //nolint:gosec // far from the limit
+		late := max(0, r.Timestamp.Sub(due))
+		c.Late = append(c.Late, millis(late))
+		latency += late
+	}
+	if r.Error == "" {
+		c.Millis = append(c.Millis, millis(latency))
+		return
+	}
+	c.Failed++
+	if c.FirstFailure == "" {
+		c.FirstFailure = r.Error
 	}
 }
 
-// finish takes the request that was most in time for the measure of lateness.
-func (c *collector) finish() {
-	if len(c.starts) == 0 {
-		return
-	}
-	first := c.starts[0]
-	for _, s := range c.starts {
-		if s.Before(first) {
-			first = s
-		}
-	}
-	for _, s := range c.starts {
-		c.Late = append(c.Late, float64(s.Sub(first).Microseconds())/1000)
-	}
-}
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // wire counts the bytes of all connections.
 type wire struct{ sent, received atomic.Int64 }

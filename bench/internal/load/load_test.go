@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
 func TestClosedLoop(t *testing.T) {
@@ -52,6 +53,28 @@ func TestOpenLoopDoesNotWaitForAnswers(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, r.Failed)
 	require.Len(t, r.Late, requests)
+}
+
+// Who is due waits from then on, also for a client that comes late to send it.
+func TestLatencyCountsFromWhenARequestWasDue(t *testing.T) {
+	t.Parallel()
+	const every, took = 10 * time.Millisecond, 2 * time.Millisecond
+	began := time.Now()
+	collect := func(every time.Duration) Result {
+		c := collector{Result: Result{Statuses: map[int]int{}}, every: every, began: began}
+		for seq, late := range []time.Duration{5 * time.Millisecond, 0, -time.Millisecond, 30 * time.Millisecond} {
+			sent := began.Add(time.Duration(seq)*every + late)
+			c.add(&vegeta.Result{Seq: uint64(seq), Code: http.StatusOK, Timestamp: sent, Latency: took})
+		}
+		c.add(&vegeta.Result{Seq: 4, Timestamp: began.Add(4 * every), Latency: took, Error: "no answer"})
+		return c.Result
+	}
+	open := collect(every)
+	require.InDeltaSlice(t, []float64{7, 2, 2, 32}, open.Millis, 1e-9)
+	require.InDeltaSlice(t, []float64{5, 0, 0, 30, 0}, open.Late, 1e-9)
+	closed := collect(0)
+	require.InDeltaSlice(t, []float64{2, 2, 2, 2}, closed.Millis, 1e-9, "nothing is due in a closed loop")
+	require.Empty(t, closed.Late)
 }
 
 func TestRunEnds(t *testing.T) {
