@@ -6,8 +6,10 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/stretchr/testify/require"
@@ -145,6 +147,7 @@ func creations() map[string]situation {
 			"tasks": []any{map[string]any{"fields": map[string]any{"qestion": "What is 7 times 8?"}}},
 		}),
 		"malformed_json":            posting("", `{"tasks": [}`),
+		"body_too_late":             posting("", iotest.ErrReader(os.ErrDeadlineExceeded)), // as a connection's read says
 		"malformed_idempotency_key": sent(with("Idempotency-Key", `"open`)),
 		"still_running":             stillRunning(key),
 		"body_too_large":            posting("", strings.Repeat(" ", 32<<20+1)),
@@ -161,6 +164,10 @@ func creations() map[string]situation {
 			c.body = questions(1)
 			return c.send(t, b)
 		},
+		"created_perhaps": func(t *testing.T, b *bench, op *huma.Operation) answer {
+			t.Helper()
+			return b.call(t, op).send(t, serve(t, b.World, func(d *api.Deps) { d.Store = uncertain{b.Store} }))
+		},
 		"published_meanwhile": func(t *testing.T, b *bench, op *huma.Operation) answer {
 			t.Helper()
 			return b.call(t, op).send(t, serve(t, b.World, func(d *api.Deps) {
@@ -168,6 +175,13 @@ func creations() map[string]situation {
 			}))
 		},
 	}
+}
+
+// uncertain is a store whose database does not answer to COMMIT.
+type uncertain struct{ *store.Store }
+
+func (uncertain) CreateTasks(context.Context, store.CreateTasks) (store.Created, error) {
+	return store.Created{}, store.ErrUncertain
 }
 
 // posting sends another body: one of the document, or the one given.

@@ -99,14 +99,14 @@ func TestSpec8_ABucketForEachKey(t *testing.T) {
 	require.Equal(t, http.StatusOK, a.Status, "another key has a bucket of its own")
 }
 
-// Nothing is done for a request that is refused: its body is not even read.
+// Nothing is done for a request that is refused: its body is not even asked for.
 func TestWhatIsRefusedIsNotWorkedOn(t *testing.T) {
 	t.Parallel()
 	b := limited(t, minutely(1, 1, 1))
 	b.created(t, 1)
 	before := b.rows(t)
 	read := make(chan struct{}, 1)
-	tooMany(t, b.create(t, signal{read}))
+	tooMany(t, b.create(t, signal{read}, with("Expect", "100-continue")))
 	require.Empty(t, read)
 	require.Equal(t, before, b.rows(t))
 	tooMany(t, b.create(t, `{`))
@@ -330,6 +330,27 @@ func TestRefusalsAreCountedAndLogged(t *testing.T) {
 		}
 	}
 	require.Equal(t, 4, marked)
+}
+
+// Whoever is to stop a guesser must know where they are: the log has the network of
+// those who are refused for it, as it counts, and of nobody else.
+func TestTheLogHasTheNetworkOfWhoIsRefusedForIt(t *testing.T) {
+	t.Parallel()
+	b := limited(t, minutely(1, 1, 1))
+	for range 2 {
+		b.v1(t, http.MethodGet, b.workflow(""), nil)
+		b.keyless(t, http.MethodGet, "/health", from("192.0.2.7"))
+		b.keyless(t, http.MethodGet, b.workflow(""), from("2001:db8:1:2::7"))
+	}
+	told := map[any]any{}
+	for _, line := range b.logs.lines(t) {
+		if bucket := line["rate_limited"]; bucket != nil {
+			told[bucket] = line["client"]
+		} else {
+			require.NotContains(t, line, "client")
+		}
+	}
+	require.Equal(t, map[any]any{"key": nil, "address": "192.0.2.7", "failed_auth": "2001:db8:1:2::/64"}, told)
 }
 
 // metric returns the values of a metric by one of its labels.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/taskloom/taskloom/api"
 	"github.com/taskloom/taskloom/api/edge"
+	"github.com/taskloom/taskloom/internal/apikey"
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -64,15 +65,29 @@ func TestPromise_IdempotencyKeyBelongsToKeyAndPath(t *testing.T) {
 	b := setup(t)
 	other := serve(t, dbtest.Org(t, b.Store, dbtest.WithSlug("other")), nil)
 	second, _ := b.AddPipeline(t, dbtest.Simple(), "ACTIVE")
+	rotated := strings.Repeat("ab", 20)
+	_, err := b.Store.CreateKey(t.Context(), b.OrgID, b.Admin, "rotated", apikey.Hash(apikey.Prefix+rotated), rotated[36:], nil, b.Admin)
+	require.NoError(t, err)
 	for _, a := range []answer{
 		b.create(t, questions(1), with("Idempotency-Key", "k")),
 		other.create(t, questions(1), with("Idempotency-Key", "k")),
 		b.v1(t, http.MethodPost, fmt.Sprintf("/workflows/%d/tasks", second), questions(1), with("Idempotency-Key", "k")),
+		b.create(t, questions(1), with("Idempotency-Key", "k"), with("X-API-Key", apikey.Prefix+rotated)),
 	} {
 		require.Equal(t, http.StatusOK, a.Status)
 		require.Empty(t, a.Header.Get("Idempotent-Replayed"))
 	}
-	require.Equal(t, 3, b.count(t, `SELECT count(*) FROM tasks`))
+	require.Equal(t, 4, b.count(t, `SELECT count(*) FROM tasks`))
+}
+
+func TestPromise_WhatCreatedNothingIsNotKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	refused := b.create(t, `{"tasks": [{"fields": {}}]}`, with("Idempotency-Key", "k"))
+	require.Equal(t, http.StatusUnprocessableEntity, refused.Status, "%s", refused.Raw)
+	mended := b.create(t, questions(1), with("Idempotency-Key", "k"))
+	require.Equal(t, http.StatusOK, mended.Status, "%s", mended.Raw)
+	require.Empty(t, mended.Header.Get("Idempotent-Replayed"))
 }
 
 func TestPromise_IdempotencyKeyMalformed(t *testing.T) {

@@ -300,6 +300,21 @@ func TestSpec42_ConfirmRefusesAnEmptyArchive(t *testing.T) {
 	require.Equal(t, "pending", f.status(t, path).Body["status"])
 }
 
+// That a worker or the archive is missing as well is no reason to try again.
+func TestSpec42_ConfirmSaysFirstThatTheWorkflowTakesNoTasks(t *testing.T) {
+	t.Parallel()
+	f := newFiles(t)
+	path, _ := f.initiated(t, map[string]any{})
+	f.workerIs(errors.New("down"))
+	for _, status := range []string{"COMPLETED", "ARCHIVED"} {
+		f.exec(t, `UPDATE pipelines SET status = $1`, status)
+		a := f.confirm(t, path)
+		fails(t, a, 422, "validation_error")
+		require.Contains(t, a.message(), "ACTIVE or PAUSED")
+	}
+	require.Equal(t, "pending", f.status(t, path).Body["status"])
+}
+
 func TestSpec56_ARemovedCreatorCannotUpload(t *testing.T) {
 	t.Parallel()
 	f := newFiles(t)

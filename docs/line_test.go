@@ -6,8 +6,8 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,15 +15,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// line is the way from a walk to the API. It is bad once in every way that a
-// client must survive: a first try of some calls is answered 429 or 503, and
-// the answer to the first creation is lost on the way.
+// line is the way from a walk to the API. It is bad in every way that a client must
+// survive: see failures.
 type line struct {
 	url string
 	api *httputil.ReverseProxy
 
 	mu    sync.Mutex
-	tries map[string][]time.Time // by what fails
+	tries map[string][]time.Time // by the call
+}
+
+// failures are what happens to the first tries of a call, by its method and the end
+// of its path. The answer to the first creation is lost on the way, and who asks for
+// it again is told twice that it is still running, as where its server died in the
+// middle.
+var failures = map[string][]string{
+	"GET schema":   {"429"},
+	"GET tasks":    {"502"},
+	"POST confirm": {"503"},
+	"POST tasks":   {"lost answer", "409", "409"},
 }
 
 // retryAfter is how long the line asks to wait, in seconds, and hostile what it says
@@ -44,33 +54,32 @@ func newLine(t *testing.T, api string) *line {
 	return l
 }
 
-// kind is what may happen to a call; empty when nothing does.
-func kind(r *http.Request) string {
-	switch {
-	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/schema"):
-		return "429"
-	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/confirm"):
-		return "503"
-	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/tasks"):
-		return "lost answer"
+// next notes a try and says what happens to it; empty when nothing does.
+func (l *line) next(r *http.Request) string {
+	call := r.Method + " " + path.Base(r.URL.Path)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.tries[call])
+	l.tries[call] = append(l.tries[call], time.Now())
+	if n >= len(failures[call]) {
+		return ""
 	}
-	return ""
+	return failures[call][n]
 }
 
 func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	what := kind(r)
-	l.mu.Lock()
-	first := len(l.tries[what]) == 0
-	l.tries[what] = append(l.tries[what], time.Now())
-	l.mu.Unlock()
-	switch {
-	case what == "" || !first:
+	switch l.next(r) {
+	case "":
 		l.api.ServeHTTP(w, r)
-	case what == "lost answer":
+	case "lost answer":
 		l.api.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler) // the tasks are made, and nobody is told
-	case what == "429":
+	case "409":
+		refuse(w, http.StatusConflict, strconv.Itoa(retryAfter), `{"error":"api_error","message":"still running"}`)
+	case "429":
 		refuse(w, http.StatusTooManyRequests, strconv.Itoa(retryAfter), fmt.Sprintf(`{"error":"rate_limit_exceeded","message":"slow down","retry_after":%d}`, retryAfter))
+	case "502":
+		page(w, http.StatusBadGateway)
 	default:
 		refuse(w, http.StatusServiceUnavailable, hostile, `{"error":"service_unavailable","message":"no worker"}`)
 	}
@@ -83,15 +92,26 @@ func refuse(w http.ResponseWriter, status int, after, body string) {
 	_, _ = w.Write([]byte(body))
 }
 
-// check tells whether all of it happened, and the walk waited as it was told.
+// page answers as a proxy does that has no answer of the service.
+func page(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "text/html")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "<html><h1>%d %s</h1></html>\n", status, http.StatusText(status))
+}
+
+// check tells whether all of it happened, and the walk waited as it was told, and
+// longer the second time.
 func (l *line) check(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, what := range []string{"429", "503", "lost answer"} {
-		require.Greater(t, len(l.tries[what]), 1, what)
-		if what != "lost answer" {
-			require.GreaterOrEqual(t, l.tries[what][1].Sub(l.tries[what][0]), retryAfter*time.Second, what)
+	for call, failed := range failures {
+		tries := l.tries[call]
+		require.Greater(t, len(tries), len(failed), call)
+		for i, what := range failed {
+			if what != "lost answer" { // which a client's HTTP library may ask for again at once
+				require.GreaterOrEqual(t, tries[i+1].Sub(tries[i]), time.Duration(max(1, i)*retryAfter)*time.Second, "%s: %s", call, what)
+			}
 		}
 	}
 }

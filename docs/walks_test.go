@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,13 +111,34 @@ func (w walk) follow(t *testing.T, p *place) {
 	if w.install != "" {
 		w.installed(t, dir)
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", w.run)
-	cmd.Dir, cmd.Env = dir, p.env
-	out, err := cmd.CombinedOutput()
+	out, err := w.start(t, dir, p.env)
 	require.NoError(t, err, "%s\n%s", w.run, out)
 	for _, line := range w.prints {
-		require.Regexp(t, `(?m)^`+line+`$`, string(out))
+		require.Regexp(t, `(?m)^`+line+`$`, out)
 	}
+	if w.dir == "quickstart" {
+		w.meetsAPage(t, dir, p.env)
+	}
+}
+
+// start runs the program and returns what it prints.
+func (w walk) start(t *testing.T, dir string, env []string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", w.run)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// meetsAPage lets the program meet a proxy that refuses it by a page for people: it
+// says so, and does not fall over what is no JSON.
+func (w walk) meetsAPage(t *testing.T, dir string, env []string) {
+	t.Helper()
+	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { page(rw, http.StatusForbidden) }))
+	defer proxy.Close()
+	out, err := w.start(t, dir, append(env, "BASE_URL="+proxy.URL))
+	require.Error(t, err, out)
+	require.Regexp(t, `(?m)^GET /health: 403 `, out)
 }
 
 // installed puts what the walk installs into dir. It is kept from run to run

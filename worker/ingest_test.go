@@ -210,7 +210,7 @@ func TestTheSweepIsScheduled(t *testing.T) {
 	t.Parallel()
 	f := openIngest(t, bucket(t))
 	u := f.upload([]byte("put, but never confirmed"))
-	f.exec(`UPDATE uploads SET status = 'pending', confirmed_at = NULL, ring_at = NULL, expires_at = now() - interval '1 hour'`)
+	f.exec(`UPDATE uploads SET status = 'pending', confirmed_at = NULL, ring_at = NULL, expires_at = now() - interval '6 minutes'`)
 	h := f.c.ScheduleClient().GetHandle(t.Context(), f.schedule())
 	f.until("the schedule", func() bool { _, err := h.Describe(t.Context()); return err == nil })
 	d, err := h.Describe(t.Context())

@@ -33,7 +33,7 @@ func ensureSweep(ctx context.Context, d Deps) {
 			next, told = sweepCheck, false
 		case ctx.Err() == nil && !told:
 			told = true
-			d.Logger.Warn("The schedule of the sweep cannot be made; abandoned uploads stay until it is there.",
+			d.Logger.Warn("The schedule of the sweep cannot be made; the archives of ended uploads stay until it is there.",
 				"run", "temporal schedule create --schedule-id "+sweepID(d)+" --interval "+d.SweepEvery.String()+
 					" --overlap-policy Skip --type SweepUploads --workflow-id "+sweepID(d)+" --task-queue "+d.IngestQueue,
 				"error", err)

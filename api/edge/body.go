@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ import (
 // MaxBody is the largest JSON body of any endpoint (spec section 8).
 const MaxBody = 32 << 20
 
-// bodyTimeout is how long a caller may take to send a body: 32 MB at 2 Mbit/s.
+// bodyTimeout is how long a caller may take to send a body: 32 MB at 2.3 Mbit/s.
 const bodyTimeout = 2 * time.Minute
 
 // Body is a JSON body that was read whole.
@@ -42,11 +43,13 @@ type Reader struct {
 	// arrival is how long a body may take, rest how long what is left of one that
 	// was refused.
 	arrival, rest time.Duration
+	// refused has whom ReadOn listens to.
+	refused chan struct{}
 }
 
 // NewReader makes a Reader.
 func NewReader() *Reader {
-	return &Reader{budget: newBudget(), arrival: bodyTimeout, rest: discardTime}
+	return &Reader{budget: newBudget(), arrival: bodyTimeout, rest: discardTime, refused: make(chan struct{}, refusedMost)}
 }
 
 // Read reads the body of a request: at most limit bytes, JSON by content type,
@@ -60,6 +63,7 @@ func (rd *Reader) Read(w http.ResponseWriter, r *http.Request, limit int64) (Bod
 
 func (rd *Reader) read(w http.ResponseWriter, r *http.Request, limit int64, check func([]byte) error) (Body, error) {
 	ex := From(r.Context())
+	ex.read = true
 	inside := ex.inside
 	ex.Leave() // before anything of the body is read, also of one that is refused
 	if r.ContentLength > limit {
@@ -97,11 +101,15 @@ const (
 // sends all of it before it looks for the answer would meet a broken
 // connection instead of the 413. One that waits to be asked is not asked.
 func (rd *Reader) discard(w http.ResponseWriter, r *http.Request, limit int64) {
+	rd.skip(w, r, 2*limit+discardBytes)
+}
+
+func (rd *Reader) skip(w http.ResponseWriter, r *http.Request, most int64) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
-	_ = huma.SetReadDeadline(w, time.Now().Add(rd.rest))      // not every test's writer has deadlines
-	_, _ = io.CopyN(io.Discard, r.Body, 2*limit+discardBytes) // what does not come is not missed
+	_ = huma.SetReadDeadline(w, time.Now().Add(rd.rest)) // not every test's writer has deadlines
+	_, _ = io.CopyN(io.Discard, r.Body, most)            // what does not come is not missed
 }
 
 // checkContentType refuses what is not plain JSON. A body without a content
@@ -196,14 +204,17 @@ func grow(data []byte, announced int64) []byte {
 // broken tells why a body did not arrive.
 func (rd *Reader) broken(w http.ResponseWriter, r *http.Request, limit int64, err error) error {
 	var large *http.MaxBytesError
+	var slow net.Error
 	switch {
 	case errors.As(err, &large):
 		rd.discard(w, r, limit)
 		return tooLarge(limit)
+	case errors.As(err, &slow) && slow.Timeout(): // which has ended the request's context as well
+		return fault.New(fault.InvalidRequest, "the body did not arrive within %g minutes; send it in parts", rd.arrival.Minutes())
 	case errors.Is(err, io.ErrUnexpectedEOF), r.Context().Err() != nil:
 		return fault.New(fault.InvalidRequest, "the connection ended before the body was complete")
 	}
-	return fault.New(fault.InvalidRequest, "the body did not arrive: it took too long or the connection broke")
+	return fault.New(fault.InvalidRequest, "the body did not arrive: the connection broke")
 }
 
 // Payload is an input field that gives a handler the body itself, for bodies

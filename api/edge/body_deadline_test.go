@@ -107,6 +107,7 @@ func TestABodyThatStopsIsAnsweredAndCutOff(t *testing.T) {
 		body, err := io.ReadAll(res.Body)
 		require.NoError(t, err, name)
 		require.Contains(t, string(body), "invalid_request", name)
+		require.Contains(t, string(body), "send it in parts", "%s: what helps", name)
 		require.NoError(t, res.Body.Close())
 		_, err = received.ReadByte()
 		require.ErrorIs(t, err, io.EOF, "%s: the connection is closed", name)

@@ -21,6 +21,10 @@ type Exchange struct {
 	problems bool
 	// owner is whose share of the budget for bodies the request uses.
 	owner string
+	// read says that the body was read, as far as it will be, and listened how long ReadOn
+	// did so for a client that was refused.
+	read     bool
+	listened time.Duration
 	// gate is whose place the request needs, line where it waits for one, and
 	// inside whether it has one, and since when. caller is who it says that it is from,
 	// apart whether it stands with those who flood.
@@ -49,8 +53,8 @@ func withExchange(ctx context.Context, ex *Exchange) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, ex)
 }
 
-// Note adds attributes to the request's log line. Ids only: what people wrote,
-// keys and cookies have no place in logs.
+// Note adds attributes to the request's log line. Ids only, and where somebody is who
+// is refused for that: what people wrote, keys and cookies have no place in logs.
 func (ex *Exchange) Note(attrs ...slog.Attr) { ex.attrs = append(ex.attrs, attrs...) }
 
 // Belongs says whose share of the budget for bodies the request uses, such as

@@ -112,7 +112,8 @@ func recoverPanic(w middleware.WrapResponseWriter, r *http.Request) {
 }
 
 func (o *Observer) finish(r *http.Request, w middleware.WrapResponseWriter, began time.Time) {
-	took := o.Now().Sub(began)
+	ex := From(r.Context())
+	took := o.Now().Sub(began) - ex.listened // for which nobody waited
 	status := w.Status()
 	if status == 0 {
 		status = http.StatusOK
@@ -123,10 +124,10 @@ func (o *Observer) finish(r *http.Request, w middleware.WrapResponseWriter, bega
 	pattern := routePattern(r)
 	method := knownMethod(r.Method)
 	o.requests.WithLabelValues(method, pattern, strconv.Itoa(status)).Inc()
-	observe(o.duration.WithLabelValues(method, pattern), took, From(r.Context()).ID)
+	observe(o.duration.WithLabelValues(method, pattern), took, ex.ID)
 	span := trace.SpanFromContext(r.Context())
 	span.SetName(method + " " + pattern)
-	span.SetAttributes(attribute.String("http.route", pattern), attribute.String("request.id", From(r.Context()).ID))
+	span.SetAttributes(attribute.String("http.route", pattern), attribute.String("request.id", ex.ID))
 	o.log(r, status, w.BytesWritten(), pattern, took)
 }
 

@@ -51,8 +51,8 @@ func NewLimits(l *limit.Limiter, reg prometheus.Registerer) *Limits {
 	return limits
 }
 
-// Admit counts a request against a bucket. The error refuses it. While counts
-// are not to be had, everybody is admitted.
+// Admit counts a request against a bucket, of limit.Address that of a Network. The
+// error refuses it. While counts are not to be had, everybody is admitted.
 func (l *Limits) Admit(ctx context.Context, h http.Header, b limit.Bucket, id string, cost int64) error {
 	_, err := l.admit(ctx, h, b, id, cost)
 	return err
@@ -71,8 +71,11 @@ func (l *Limits) AdmitKey(ctx context.Context, h http.Header, id string, cost in
 func (l *Limits) admit(ctx context.Context, h http.Header, b limit.Bucket, id string, cost int64) (limit.Decision, error) {
 	d := l.limiter.Take(ctx, b, id, cost)
 	advise(h, d)
-	if !d.Reached {
+	switch {
+	case !d.Reached:
 		return d, nil
+	case b == limit.Address:
+		return d, l.refuseFrom(ctx, id, d, tooMany)
 	}
 	return d, l.refuse(ctx, d, tooMany)
 }
@@ -84,8 +87,9 @@ const unprovenTimes = 10
 
 // AdmitUnproven is Admit by the key that came with a request which needs none.
 func (l *Limits) AdmitUnproven(ctx context.Context, h http.Header, keyID string, client netip.Addr, cost int64) error {
-	if d := l.unproven.Take(ctx, limit.Address, "keys of "+Network(client), cost); d.Reached {
-		return l.refuse(ctx, d, tooMany)
+	network := Network(client)
+	if d := l.unproven.Take(ctx, limit.Address, "keys of "+network, cost); d.Reached {
+		return l.refuseFrom(ctx, network, d, tooMany)
 	}
 	return l.Admit(ctx, h, limit.Key, keyID, cost)
 }
@@ -94,13 +98,14 @@ func (l *Limits) AdmitUnproven(ctx context.Context, h http.Header, keyID string,
 // returns what the answer is: err, or that there were too many. While counts are
 // not to be had, nobody may go on guessing.
 func (l *Limits) Failed(ctx context.Context, h http.Header, client netip.Addr, err error) error {
-	d := l.limiter.Take(ctx, limit.FailedAuth, Network(client), 1)
+	network := Network(client)
+	d := l.limiter.Take(ctx, limit.FailedAuth, network, 1)
 	advise(h, d)
 	switch {
 	case d.Unknown:
-		return l.refuse(ctx, d, "requests without a valid API key cannot be counted at the moment, so this one is refused; check the key")
+		return l.refuseFrom(ctx, network, d, "requests without a valid API key cannot be counted at the moment, so this one is refused; check the key")
 	case d.Reached:
-		return l.refuse(ctx, d, "too many requests without a valid API key from this address; check the key")
+		return l.refuseFrom(ctx, network, d, "too many requests without a valid API key from this address; check the key")
 	}
 	return err
 }
@@ -111,6 +116,13 @@ func (l *Limits) Charge(ctx context.Context, h http.Header, b limit.Bucket, id s
 	if cost > 0 {
 		advise(h, l.limiter.Charge(ctx, b, id, cost))
 	}
+}
+
+// refuseFrom is refuse of whom a network counts for, which the log line then has:
+// whoever is to stop them must know where they are.
+func (l *Limits) refuseFrom(ctx context.Context, network string, d limit.Decision, what string) error {
+	From(ctx).Note(slog.String("client", network))
+	return l.refuse(ctx, d, what)
 }
 
 func (l *Limits) refuse(ctx context.Context, d limit.Decision, what string) error {

@@ -13,7 +13,7 @@ const description = `Create tasks and follow them. A workflow is what the web ap
 
 **Request ids.** Every answer has an X-Request-Id; send your own (1 to 128 letters, digits, dots, dashes and underscores) to find a request in both logs.
 
-**Retries.** Send an Idempotency-Key with a POST: a retry with the same key and body gets the first answer again, marked Idempotent-Replayed, and does nothing. After 429 and 503 wait as Retry-After says.
+**Retries.** Send an Idempotency-Key with a POST: a retry with the same key and body gets the first success again, marked Idempotent-Replayed, and does nothing. It belongs to the API key and the path, so another API key repeats nothing. After 429, 503 and a 409 that has Retry-After, wait as it says.
 
 **Limits.** A request counts for its key, or without one for its client's address. RateLimit and RateLimit-Policy tell how much is left, as advice; Retry-After prevails.
 

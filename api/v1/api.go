@@ -36,6 +36,8 @@ type Store interface {
 	CreateUpload(ctx context.Context, in store.NewUpload) (store.Upload, *store.Answer, error)
 	FindUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID) (store.Upload, error)
 	ConfirmUpload(ctx context.Context, in store.ConfirmUpload) (store.Upload, *store.Answer, error)
+	// AskedUpload notes a confirmation that the caller is to try again.
+	AskedUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID) error
 	UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (store.UploadResult, error)
 }
 
@@ -74,7 +76,7 @@ func Mount(root chi.Router, d Deps) huma.API {
 	root.Route(Prefix, func(r chi.Router) {
 		r.Use(edge.Private("Authorization", "X-API-Key"), a.limitOpen(r))
 		a.huma = humachi.New(r, config(d.BaseURL))
-		a.huma.UseMiddleware(a.refuseAgain, d.Gate.Middleware(a.huma), a.authenticate)
+		a.huma.UseMiddleware(d.Bodies.ReadOn, a.refuseAgain, d.Gate.Middleware(a.huma), a.authenticate)
 		a.registerHealth()
 		a.registerWorkflow()
 		a.registerSchema()

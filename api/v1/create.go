@@ -36,7 +36,7 @@ type FailedResult struct {
 
 type createInput struct {
 	InWorkflow
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"257" doc:"Makes retries safe: for 24 hours the same key with the same body gets the first answer again. At most 255 printable ASCII characters, bare or in double quotes."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"257" doc:"Makes retries safe: for 24 hours the same key with the same body gets the first success again. It belongs to the API key and the path: before repeating a call with another API key, list the newest tasks. At most 255 printable ASCII characters, bare or in double quotes."`
 	Payload        edge.Payload
 }
 

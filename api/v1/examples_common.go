@@ -76,8 +76,12 @@ var otherBody = examples{422: {failure("other_body", "The Idempotency-Key was us
 
 // largeBody are the answers about a body that may be large.
 var largeBody = examples{
-	400: {failure("malformed_json", "The body is no JSON", fault.InvalidRequest,
-		"the body is not valid JSON: invalid character '}' looking for beginning of value at byte 11")},
+	400: {
+		failure("malformed_json", "The body is no JSON", fault.InvalidRequest,
+			"the body is not valid JSON: invalid character '}' looking for beginning of value at byte 11"),
+		failure("body_too_late", "The body took too long to arrive", fault.InvalidRequest,
+			"the body did not arrive within 2 minutes; send it in parts"),
+	},
 	413: {failure("body_too_large", "The body has more than 32 MB", fault.PayloadTooLarge, "the body is larger than 33554432 bytes; send it in parts")},
 	415: {failure("not_json", "The body is not JSON by its headers", fault.InvalidRequest,
 		`Content-Type "text/csv" is not supported; send plain JSON with Content-Type: application/json`)},

@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"net/http"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -56,7 +57,11 @@ func describeHeaders(doc *huma.OpenAPI, op *huma.Operation) {
 			}
 			found[name] = header
 		}
-		for _, name := range headersOf(status, found) {
+		names := headersOf(status, found)
+		if whole := op.Responses["200"]; status == http.StatusNotModified && whole.Headers["Retry-After"] != nil {
+			names = append(names, "Retry-After")
+		}
+		for _, name := range names {
 			found[name] = &huma.Header{Ref: "#/components/headers/" + name}
 		}
 		response.Headers = found

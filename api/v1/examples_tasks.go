@@ -50,6 +50,7 @@ var createAnswers = examples{
 		failure("needs_zip_upload", "The workflow has file upload fields", fault.Validation,
 			"workflow 12 has file upload fields (has_file_upload_fields); create its tasks by ZIP upload"),
 	},
+	500: {failure("created_perhaps", "Nobody knows whether the tasks were created, and there is no Idempotency-Key", fault.Internal, maybeCreated)},
 	503: {failure("published_meanwhile", "New versions of the workflow are published faster than the batch is checked", fault.Unavailable,
 		"workflow 12 is being published over and over; try again")},
 }.with(largeBody, theKey, otherBody, absentWorkflow, keyed)

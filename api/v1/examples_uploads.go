@@ -80,6 +80,8 @@ var confirmAnswers = examples{
 		failure("not_stored", "The archive is not stored yet", fault.Validation,
 			"the archive is not stored yet: PUT it to upload_url with Content-Type: application/zip, then confirm again"),
 		failure("empty", "The stored archive is empty", fault.Validation, "the stored archive is empty: PUT it to upload_url again, then confirm"),
+		failure("workflow_takes_no_tasks", "The workflow is no longer ACTIVE or PAUSED; the upload stays pending", fault.Validation,
+			"the workflow is COMPLETED; it must be ACTIVE or PAUSED to take tasks"),
 		failure("stored_too_large", "The stored archive is too large", fault.Validation,
 			"the stored archive has 6000000000 bytes, 5368709120 are the most; PUT a smaller one to upload_url, then confirm, and send the rest in another upload"),
 	},

@@ -2,6 +2,7 @@ package v1
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"github.com/taskloom/taskloom/api/edge"
 	"github.com/taskloom/taskloom/internal/blob"
 	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -24,7 +26,7 @@ type UploadConfirmed struct {
 
 type confirmInput struct {
 	InUpload
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"257" doc:"Makes retries safe: for 24 hours the same key gets the first answer again. At most 255 printable ASCII characters, bare or in double quotes."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"257" doc:"Makes retries safe: for 24 hours the same key gets the first success again. It belongs to the API key and the path. At most 255 printable ASCII characters, bare or in double quotes."`
 	Payload        edge.Payload
 }
 
@@ -34,7 +36,7 @@ func (a *api) registerConfirm() {
 		DefaultStatus: http.StatusAccepted,
 		Summary:       "Confirm that the archive is stored",
 		Description: "Starts the processing, once. 422 while the archive is not stored and 503 while no worker can take it leave the upload pending: try again. " +
-			"409 says that it was confirmed already or is no longer pending.",
+			"So does 422 while the workflow is neither ACTIVE nor PAUSED: try again once it is. 409 says that it was confirmed already or is no longer pending.",
 		SkipValidateParams: true,
 		Responses: map[string]*huma.Response{"202": {
 			Description: "Accepted: poll the upload.",
@@ -58,13 +60,20 @@ func (a *api) confirmUpload(ctx context.Context, in *confirmInput) (*createOutpu
 	if u.Status != store.UploadPending {
 		return nil, store.NotPending(u)
 	}
-	edge.From(ctx).Leave() // others are asked, each for a bounded time
-	object, err := a.stored(ctx, u)
+	p, err := a.workflow(ctx, u.PipelineID)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.reachable(ctx); err != nil {
-		return nil, err
+	if !pipeline.AcceptsTasks(p.Status) { // ConfirmUpload asks again, when nobody can close it any more
+		return nil, store.NotAccepting(p.Status)
+	}
+	edge.From(ctx).Leave() // others are asked, each for a bounded time
+	object, err := a.stored(ctx, u)
+	if err == nil {
+		err = a.reachable(ctx)
+	}
+	if err != nil {
+		return nil, a.asked(ctx, u, err)
 	}
 	answer := func(u store.Upload) (int, []byte) {
 		return http.StatusAccepted, encode(UploadConfirmed{UploadID: u.ID, Status: u.Status})
@@ -77,6 +86,18 @@ func (a *api) confirmUpload(ctx context.Context, in *confirmInput) (*createOutpu
 		return replay(replayed), err
 	}
 	return jsonOutput(answer(u)), nil
+}
+
+// asked notes a refusal that says to try again, so that the upload is still pending
+// by then. It returns the refusal, with what kept it from being noted.
+func (a *api) asked(ctx context.Context, u store.Upload, refusal error) error {
+	if !fault.Is(refusal, fault.Unavailable) {
+		return refusal
+	}
+	if err := a.Store.AskedUpload(ctx, u.OrgID, u.PipelineID, u.ID); err != nil {
+		return errors.Join(refusal, err)
+	}
+	return refusal
 }
 
 // stored finds the archive in the object store.

@@ -18,7 +18,7 @@ type Upload struct {
 	Status    string    `json:"status" enum:"pending,processing,completed,failed,cancelled" doc:"The last three are final."`
 	CreatedAt time.Time `json:"created_at" doc:"UTC."`
 	UpdatedAt time.Time `json:"updated_at" doc:"When anything of it last changed, UTC."`
-	ExpiresAt time.Time `json:"expires_at" doc:"When upload_url stops working. An upload that is not confirmed by then becomes cancelled."`
+	ExpiresAt time.Time `json:"expires_at" doc:"When upload_url stops working. An upload that is not confirmed within five minutes after that is cancelled soon, unless a confirmation was answered with 503 within the last hour."`
 	Message   string    `json:"message,omitempty" doc:"Why it failed or was cancelled."`
 	Progress  *Progress `json:"progress,omitempty" doc:"Once it is confirmed."`
 

@@ -37,10 +37,10 @@ type answer struct {
 	body   []byte
 }
 
-// send is the retry loop. build builds the request anew for every attempt. 429,
-// 503 and a broken connection are waited out: as long as Retry-After says, else
-// longer every time, and by chance up to half as long again, so that not all
-// clients come back at once.
+// send is the retry loop. build builds the request anew for every attempt. A broken
+// connection and what is worth another try are waited out: longer every time, at
+// least as long as Retry-After says, and by chance up to half as long again, so that
+// not all clients come back at once.
 func send(client *http.Client, build func() *http.Request) (answer, error) {
 	const attempts = 6
 	delay := time.Second
@@ -52,14 +52,22 @@ func send(client *http.Client, build func() *http.Request) (answer, error) {
 			a.body, err = io.ReadAll(res.Body)
 			res.Body.Close()
 		}
-		retry := err != nil || a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable
+		retry := err != nil || again(a.status, a.header)
 		if !retry || attempt == attempts {
 			return a, err
 		}
-		wait := max(after(a.header, delay), time.Second)
+		wait := max(after(a.header, delay), delay)
 		time.Sleep(wait + mathrand.N(wait/2))
 		delay = min(2*delay, 30*time.Second)
 	}
+}
+
+// again tells whether an answer is worth another try: 429, an error of the service or
+// of a proxy before it, and a 409 that says when, as the first call with this
+// Idempotency-Key is still running then.
+func again(status int, h http.Header) bool {
+	return status == http.StatusTooManyRequests || status >= http.StatusInternalServerError ||
+		status == http.StatusConflict && h.Get("Retry-After") != ""
 }
 
 // after returns what Retry-After says, or the default when that is no number.

@@ -23,10 +23,10 @@ FILE_WORKFLOW_ID = os.environ.get("FILE_WORKFLOW_ID", "")
 ARCHIVE = os.environ.get("ARCHIVE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "sample.zip")
 
 
-# The retry loop. make() builds the request anew for every attempt. 429, 503 and
-# a broken connection are waited out: as long as Retry-After says, else longer
-# every time, and by chance up to half as long again, so that not all clients come
-# back at once.
+# The retry loop. make() builds the request anew for every attempt. A broken
+# connection and what is worth another try are waited out: longer every time, at
+# least as long as Retry-After says, and by chance up to half as long again, so that
+# not all clients come back at once.
 def send(make, attempts=6):
     delay = 1.0
     for attempt in range(1, attempts + 1):
@@ -38,14 +38,21 @@ def send(make, attempts=6):
                 answer = e  # an answer like any other
             with answer:
                 status, headers, body = answer.status, answer.headers, answer.read()
-            if status not in (429, 503) or attempt == attempts:
+            if not again(status, headers) or attempt == attempts:
                 return status, headers, body
-            wait = retry_after(headers, wait)
+            wait = max(retry_after(headers, delay), delay)
         except (OSError, http.client.HTTPException):
             if attempt == attempts:
                 raise
-        time.sleep(max(wait, 1) * random.uniform(1, 1.5))
+        time.sleep(wait * random.uniform(1, 1.5))
         delay = min(2 * delay, 30)
+
+
+def again(status, headers):
+    """Whether an answer is worth another try: 429, an error of the service or of a
+    proxy before it, and a 409 that says when, as the first call with this
+    Idempotency-Key is still running then."""
+    return status == 429 or status >= 500 or status == 409 and "Retry-After" in headers
 
 
 def retry_after(headers, default):
@@ -67,16 +74,23 @@ def call(method, path, body=None, **headers):
         headers["Content-Type"] = "application/json"
     status, answered, raw = send(lambda: urllib.request.Request(BASE_URL + path, data, headers, method=method))
     if status >= 400:
-        error = json.loads(raw)
-        request_id = answered.get("X-Request-Id")
-        sys.exit(f"{method} {path}: {status} {error['error']}: {error['message']} (request {request_id})")
+        sys.exit(f"{method} {path}: {status} {said(raw)} (request {answered.get('X-Request-Id')})")
     return status, answered, json.loads(raw) if raw else None
+
+
+def said(raw):
+    """What an error says; all of it when it is none of ours, such as a proxy's page."""
+    try:
+        error = json.loads(raw)
+        return f"{error['error']}: {error['message']}"
+    except (ValueError, LookupError, TypeError):
+        return raw.decode(errors="replace")
 
 
 # 1. Is the service there, is the workflow ours, and which fields does it take?
 def check():
-    _, _, health = send(lambda: urllib.request.Request(BASE_URL + "/health"))  # needs no key
-    print("health:", json.loads(health)["status"])
+    _, _, health = call("GET", "/health")  # answers without a key, too
+    print("health:", health["status"])
     _, _, workflow = call("GET", WORKFLOW)
     print(f"workflow {workflow['workflow_id']}: {workflow['name']}, {workflow['status']}")
     _, _, schema = call("GET", WORKFLOW + "/schema")

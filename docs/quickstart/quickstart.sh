@@ -12,10 +12,11 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 # The retry loop: send CURL-ARGUMENT… leaves the answer in $status, $body and
-# $tmp/headers. 429, 503 and a broken connection (000) are waited out: as long as
-# Retry-After says, else longer every time, and by chance up to half as long again,
-# so that not all clients come back at once. (`curl --retry 5 --retry-all-errors`
-# does much the same, but without the chance, and forgets the answers in between.)
+# $tmp/headers. A broken connection (000) and what is worth another try are waited
+# out: longer every time, at least as long as Retry-After says, and by chance up to
+# half as long again, so that not all clients come back at once. (`curl --retry 5
+# --retry-all-errors` does much the same, but without the chance, and forgets the
+# answers in between.)
 send() {
 	local attempt delay=1
 	for attempt in 1 2 3 4 5 6; do
@@ -23,11 +24,16 @@ send() {
 		: >"$tmp/body"
 		status=$(curl -sS --max-time "${MAX_TIME:-60}" -o "$tmp/body" -D "$tmp/headers" -w '%{http_code}' "$@") || status=000
 		body=$(cat "$tmp/body")
-		case $status in 000 | 429 | 503) ;; *) return ;; esac
-		[ "$attempt" = 6 ] || sleep "$(by_chance "$(retry_after "$delay")")"
+		again || return 0
+		[ "$attempt" = 6 ] || sleep "$(by_chance "$(retry_after "$delay")" "$delay")"
 		delay=$((delay * 2))
 	done
 }
+
+# Whether $status is worth another try: 429, an error of the service or of a proxy
+# before it, and a 409 that says when, as the first call with this Idempotency-Key
+# is still running then.
+again() { case $status in 000 | 429 | 5??) ;; 409) [ -n "$(header Retry-After)" ] ;; *) false ;; esac; }
 
 header() { tr -d '\r' <"$tmp/headers" | awk -v name="$1:" 'tolower($1) == tolower(name) { $1 = ""; v = substr($0, 2) } END { print v }'; }
 
@@ -40,10 +46,10 @@ retry_after() {
 	echo "$seconds"
 }
 
-# So many seconds, one at least, and up to half as long again.
+# by_chance SECONDS LEAST: so many seconds, at least that many, and up to half as long again.
 by_chance() {
 	local ms=$((10#$1))
-	ms=$(((ms > 0 ? ms : 1) * (1000 + RANDOM % 501)))
+	ms=$(((ms > $2 ? ms : $2) * (1000 + RANDOM % 501)))
 	printf '%d.%03d' $((ms / 1000)) $((ms % 1000))
 }
 
@@ -76,7 +82,7 @@ errors() {
 }
 
 # 1. Is the service there, is the workflow ours, and which fields does it take?
-send "$BASE_URL/health" # needs no key
+call GET /health # answers without a key, too
 echo "health: $(text status)"
 call GET "$WORKFLOW"
 echo "workflow $(number workflow_id): $(text name), $(text status)"

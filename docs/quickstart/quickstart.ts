@@ -23,24 +23,31 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-// The retry loop. 429, 503 and a broken connection are waited out: as long as
-// Retry-After says, else longer every time, and by chance up to half as long
-// again, so that not all clients come back at once.
+// The retry loop. A broken connection and what is worth another try are waited
+// out: longer every time, at least as long as Retry-After says, and by chance up to
+// half as long again, so that not all clients come back at once.
 async function send(url: string, init: RequestInit, attempts = 6) {
   for (let attempt = 1, delay = 1000; ; attempt++, delay = Math.min(2 * delay, 30_000)) {
     let wait = delay;
     try {
       const answer = await fetch(url, init);
       const text = await answer.text();
-      if (![429, 503].includes(answer.status) || attempt === attempts) {
+      if (!again(answer) || attempt === attempts) {
         return { status: answer.status, headers: answer.headers, text };
       }
-      wait = retryAfter(answer.headers) ?? wait;
+      wait = Math.max(retryAfter(answer.headers) ?? delay, delay);
     } catch (error) {
       if (attempt === attempts) throw error;
     }
-    await sleep(Math.max(wait, 1000) * (1 + Math.random() / 2));
+    await sleep(wait * (1 + Math.random() / 2));
   }
+}
+
+// Whether an answer is worth another try: 429, an error of the service or of a proxy
+// before it, and a 409 that says when, as the first call with this Idempotency-Key
+// is still running then.
+function again({ status, headers }: Response): boolean {
+  return status === 429 || status >= 500 || (status === 409 && headers.has("Retry-After"));
 }
 
 // What Retry-After says, in milliseconds; nothing when that is no number.
@@ -59,10 +66,19 @@ async function call<T>(method: string, path: string, body?: unknown, more: Recor
   const init = { method, headers: { ...headers, ...more }, body: body === undefined ? undefined : JSON.stringify(body) };
   const answer = await send(baseUrl + path, init);
   if (answer.status >= 400) {
-    const { error, message } = JSON.parse(answer.text);
-    fail(`${method} ${path}: ${answer.status} ${error}: ${message} (request ${answer.headers.get("X-Request-Id")})`);
+    fail(`${method} ${path}: ${answer.status} ${said(answer.text)} (request ${answer.headers.get("X-Request-Id")})`);
   }
   return { status: answer.status, headers: answer.headers, data: (answer.text ? JSON.parse(answer.text) : undefined) as T };
+}
+
+// What an error says; all of it when it is none of ours, such as a proxy's page.
+function said(text: string): string {
+  try {
+    const { error, message } = JSON.parse(text);
+    return `${error}: ${message}`;
+  } catch {
+    return text;
+  }
 }
 
 type Fields = Record<string, unknown>;
@@ -76,8 +92,8 @@ type Result = {
 
 // 1. Is the service there, is the workflow ours, and which fields does it take?
 async function check(): Promise<Fields> {
-  const health = await send(`${baseUrl}/health`, {}); // needs no key
-  console.log("health:", JSON.parse(health.text).status);
+  const { data: health } = await call<{ status: string }>("GET", "/health"); // answers without a key, too
+  console.log("health:", health.status);
   const { data: found } = await call<{ workflow_id: number; name: string; status: string }>("GET", workflow);
   console.log(`workflow ${found.workflow_id}: ${found.name}, ${found.status}`);
   const { data: schema } = await call<{ fields: { name: string; type: string; required: boolean; example: unknown }[] }>(

@@ -92,6 +92,16 @@ func TestAnUploadThatStandsSinceTheFutureIsRung(t *testing.T) {
 	require.Equal(t, id, rings[0].ID)
 }
 
+// The kept counts are compared again within the hour.
+func TestCountsComparedInTheFutureAreComparedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec(`UPDATE count_checks SET at = now() + interval '2 days'`)
+	_, err := b.Store.Reconcile(t.Context(), 100)
+	require.NoError(t, err)
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM count_checks WHERE at <= now()`))
+}
+
 // A worker that was heard in the future is one of before the step, which may be gone.
 func TestAHeartbeatOfTheFutureIsNoWorker(t *testing.T) {
 	t.Parallel()

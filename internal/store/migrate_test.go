@@ -29,7 +29,7 @@ func TestMigrateDoesNotBlockTheProduct(t *testing.T) {
 	holder, other, watcher := connect(), connect(), connect()
 	for _, sql := range []string{
 		`DROP TABLE task_files, task_lag CASCADE`, `DROP FUNCTION task_lags, task_lags_no_more CASCADE`,
-		`ALTER TABLE outbox DROP COLUMN leased_until`, `ALTER TABLE uploads DROP COLUMN look, DROP COLUMN rung_at`,
+		`ALTER TABLE outbox DROP COLUMN leased_until`, `ALTER TABLE uploads DROP COLUMN look, DROP COLUMN rung_at, DROP COLUMN asked_at`,
 		`ALTER TABLE drafts DROP COLUMN after_seq, DROP COLUMN after_revision`, `CREATE INDEX tasks_lagging ON tasks (updated_at) WHERE applied_seq < seq`,
 		`UPDATE public.schema_version SET version = 5`, `BEGIN`, `LOCK TABLE users IN ROW EXCLUSIVE MODE`,
 	} {

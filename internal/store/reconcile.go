@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,12 +25,21 @@ const (
 // due later each time, and what they stand for need not be told.
 const outboxBehind = 100
 
+// outboxBehindSQL is whether there are so many.
+var outboxBehindSQL = fmt.Sprintf(`(SELECT count(*) = %[1]d FROM (SELECT FROM outbox o WHERE o.priority < %[2]d
+	AND o.next_attempt_at < now() - %[3]s AND NOT (`+coveredSQL+`) LIMIT %[1]d) b)`, outboxBehind, UrgencyRung, inSQL(lagBeforeRing))
+
+// inSQL is a span as a constant of a statement.
+func inSQL(d time.Duration) string { return "interval '" + milliseconds(d) + " milliseconds'" }
+
 // healedAtOnce bounds what is healed in a round without a ring, of each sort.
 const healedAtOnce = 200
 
 // Reconcile heals what was lost on the way: it rings the runs of tasks and
 // uploads that lag, frees nodes that were kept for somebody who did not come, and
-// those whose runs cannot be told that a lease ran out. It returns the tasks
+// those whose runs cannot be told that a lease ran out. It cancels uploads that nobody
+// confirmed in time, where the sweep, which has Temporal and a worker for archives
+// behind it, is late; what is stored of them waits for that. It returns the tasks
 // whose runs it rang, also with an error: at most limit and none of except. Each
 // costs one outbox row. What one part meets holds up no other.
 func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error) {
@@ -38,7 +48,8 @@ func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]in
 	rung, lag := s.ringLagging(ctx, limit, except)
 	kept := s.freeReservations(ctx, healedAtOnce)
 	_, uploads := s.RingStuckUploads(ctx)
-	return rung, errors.Join(translate(future), overdue, translate(lag), translate(kept), uploads)
+	_, expired := s.expireUploads(ctx, confirmGrace+sweepMissed, healedAtOnce)
+	return rung, errors.Join(translate(future), overdue, translate(lag), translate(kept), uploads, expired)
 }
 
 // Tidy drops stored answers past their time, and adds kept counts up; once in
@@ -66,14 +77,13 @@ func (s *Store) StillLagging(ctx context.Context, ids []int64) ([]int64, error) 
 // more step.
 func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]int64, error) {
 	rows, _ := s.pool.Query(ctx, `INSERT INTO outbox (topic, task_id, seq, priority)
-		SELECT 'task_sync', r.id, 0, $5 FROM (
+		SELECT 'task_sync', r.id, 0, $5::smallint FROM (
 			(SELECT g.task_id AS id FROM task_lag g WHERE g.since < now() - $1::interval AND g.task_id <> ALL($4)
-				AND (g.since < now() - $7::interval OR (SELECT count(*) FROM (SELECT FROM outbox o WHERE o.priority < $5
-					AND o.next_attempt_at < now() - $1::interval AND NOT (`+coveredSQL+`) LIMIT $6) b) < $6)
+				AND (g.since < now() - $6::interval OR NOT `+outboxBehindSQL+`)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = g.task_id) ORDER BY g.since LIMIT $3)
 			UNION `+overdueSQL("$2", "$3", `n.task_id <> ALL($4) AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)`)+`
 		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`,
-		lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyRung, outboxBehind, lagDespiteBacklog)
+		lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyRung, lagDespiteBacklog)
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 

@@ -18,6 +18,17 @@ const confirmGrace = 5 * time.Minute
 // under it: stores look at the signature when a transfer begins.
 const putGrace = 24 * time.Hour
 
+// A confirmation that found no worker, or no storage, is to be tried again: its
+// upload is kept for askedGrace from then on, but no longer than askedMost after its
+// address expired, however often it is tried.
+const (
+	askedGrace = time.Hour
+	askedMost  = 24 * time.Hour
+)
+
+// sweepMissed is for how long Reconcile leaves it to the sweep to cancel an upload.
+const sweepMissed = 15 * time.Minute
+
 // stuckAfter is when a run that writes nothing is told again.
 const stuckAfter = 15 * time.Minute
 
@@ -70,14 +81,28 @@ func endUpload(ctx context.Context, tx pgx.Tx, u Upload, end UploadEnd) (Upload,
 		ring_at = NULL WHERE id = $1 RETURNING `+uploadColumns, u.ID, end.Status, end.Reason, message)
 }
 
+// AskedUpload notes that a pending upload was not confirmed for no fault of the
+// caller's, who was told to try again.
+func (s *Store) AskedUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID) error {
+	_, err := s.pool.Exec(ctx, `UPDATE uploads SET asked_at = now()
+		WHERE id = $1 AND org_id = $2 AND pipeline_id = $3 AND status = 'pending'`, id, orgID, pipelineID)
+	return translate(err)
+}
+
 // ExpireUploads cancels uploads whose archive did not come, or was not
 // confirmed, in time, and returns them.
 func (s *Store) ExpireUploads(ctx context.Context, limit int) ([]Upload, error) {
+	return s.expireUploads(ctx, confirmGrace, limit)
+}
+
+// expireUploads does so for those whose addresses expired longer than grace ago.
+func (s *Store) expireUploads(ctx context.Context, grace time.Duration, limit int) ([]Upload, error) {
 	var out []Upload
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
 		out = nil
 		rows, _ := tx.Query(ctx, `SELECT `+uploadColumns+` FROM uploads WHERE status = 'pending' AND expires_at < now() - $1::interval
-			ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`, confirmGrace, limit)
+				AND (asked_at IS NULL OR asked_at < now() - $3::interval OR expires_at < now() - $4::interval)
+			ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`, grace, limit, askedGrace, askedMost)
 		due, err := pgx.CollectRows(rows, scanUpload)
 		if err != nil {
 			return err

@@ -36,6 +36,44 @@ func TestAbandonedUploadsExpire(t *testing.T) {
 	require.Empty(t, sweep)
 }
 
+// Nobody keeps an upload but who may confirm it.
+func TestAStrangerKeepsNoUpload(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	id := u.create(rows(1)...).ID
+	_, err := u.Store.Pool().Exec(ctx, `UPDATE uploads SET expires_at = now() - interval '6 minutes'`)
+	require.NoError(t, err)
+	require.NoError(t, u.Store.AskedUpload(ctx, u.OrgID, u.PipelineID, id))
+	ended, err := u.Store.ExpireUploads(ctx, 10)
+	require.NoError(t, err)
+	require.Empty(t, ended)
+	_, err = u.Store.Pool().Exec(ctx, `UPDATE uploads SET asked_at = NULL`)
+	require.NoError(t, err)
+	require.NoError(t, u.Store.AskedUpload(ctx, u.OrgID+1, u.PipelineID, id))
+	require.NoError(t, u.Store.AskedUpload(ctx, u.OrgID, u.PipelineID+1, id))
+	ended, err = u.Store.ExpireUploads(ctx, 10)
+	require.NoError(t, err)
+	require.Len(t, ended, 1)
+}
+
+// Where no sweep comes, the reconciler cancels what nobody confirmed.
+func TestTheReconcilerCancelsWhatTheSweepDoesNot(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	left, late := u.create(rows(1)...), u.create(rows(1)...)
+	for id, ago := range map[uuid.UUID]string{left.ID: "21 minutes", late.ID: "6 minutes"} {
+		_, err := u.Store.Pool().Exec(ctx, `UPDATE uploads SET expires_at = now() - $2::interval WHERE id = $1`, id, ago)
+		require.NoError(t, err)
+	}
+	_, err := u.Store.Reconcile(ctx, 100)
+	require.NoError(t, err)
+	got := u.load(left.ID)
+	require.Equal(t, []string{store.UploadCancelled, store.UploadExpired}, []string{got.Status, got.Reason})
+	require.Equal(t, store.UploadPending, u.load(late.ID).Status, "the sweep deletes its archive at once")
+}
+
 // What was wrong at the init is counted, whenever the upload ends.
 func TestRowsThatFailedAtTheInitAreCountedAtOnce(t *testing.T) {
 	t.Parallel()

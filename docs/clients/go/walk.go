@@ -19,8 +19,8 @@ import (
 	"example.com/walk/taskloom"
 )
 
-// retrying is the retry loop, below the client: 429, 503 and a broken connection
-// are waited out.
+// retrying is the retry loop, below the client: a broken connection and what is
+// worth another try are waited out.
 type retrying struct{ client *http.Client }
 
 func (r retrying) Do(req *http.Request) (*http.Response, error) {
@@ -28,13 +28,13 @@ func (r retrying) Do(req *http.Request) (*http.Response, error) {
 	delay := time.Second
 	for attempt := 1; ; attempt++ {
 		res, err := r.client.Do(req)
-		retry := err != nil || res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable
+		retry := err != nil || again(res)
 		if !retry || attempt == attempts {
 			return res, err
 		}
 		wait := delay
 		if err == nil {
-			wait = max(after(res, wait), time.Second)
+			wait = max(after(res, delay), delay)
 			res.Body.Close()
 		}
 		if req.GetBody != nil { // a request with a body: its next copy
@@ -49,6 +49,14 @@ func (r retrying) Do(req *http.Request) (*http.Response, error) {
 		}
 		delay = min(2*delay, 30*time.Second)
 	}
+}
+
+// again tells whether an answer is worth another try: 429, an error of the service or
+// of a proxy before it, and a 409 that says when, as the first call with this
+// Idempotency-Key is still running then.
+func again(res *http.Response) bool {
+	return res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError ||
+		res.StatusCode == http.StatusConflict && res.Header.Get("Retry-After") != ""
 }
 
 // after returns what Retry-After says, or the default when that is no number.

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Retrying(httpx.BaseTransport):
-    """The retry loop, below the client: 429, 503 and a broken connection are waited out."""
+    """The retry loop, below the client: a broken connection and what is worth another try are waited out."""
 
     def __init__(self) -> None:
         self.inner = httpx.HTTPTransport()
@@ -49,15 +49,23 @@ class Retrying(httpx.BaseTransport):
             try:
                 response = self.inner.handle_request(request)
                 response.read()
-                if response.status_code not in (429, 503) or attempt == attempts:
+                if not again(response) or attempt == attempts:
                     return response
-                wait = retry_after(response.headers, wait)
+                wait = max(retry_after(response.headers, delay), delay)
             except httpx.TransportError:
                 if attempt == attempts:
                     raise
-            time.sleep(max(wait, 1) * random.uniform(1, 1.5))
+            time.sleep(wait * random.uniform(1, 1.5))
             delay = min(2 * delay, 30)
         raise AssertionError("unreachable")
+
+
+def again(response: httpx.Response) -> bool:
+    """Whether an answer is worth another try: 429, an error of the service or of a
+    proxy before it, and a 409 that says when, as the first call with this
+    Idempotency-Key is still running then."""
+    status = response.status_code
+    return status == 429 or status >= 500 or status == 409 and "Retry-After" in response.headers
 
 
 def retry_after(headers: Mapping[str, str], default: float) -> float:
@@ -69,7 +77,7 @@ def retry_after(headers: Mapping[str, str], default: float) -> float:
 def ok(kind: type[T], answer: Response[Any]) -> T:
     """Every answer of an operation has a type of its own; this one is wanted."""
     if not isinstance(answer.parsed, kind):
-        sys.exit(f"{answer.status_code}: {answer.content.decode()} (request {answer.headers.get('X-Request-Id')})")
+        sys.exit(f"{answer.status_code}: {answer.content.decode(errors='replace')} (request {answer.headers.get('X-Request-Id')})")
     return answer.parsed
 
 

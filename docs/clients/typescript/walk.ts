@@ -17,23 +17,30 @@ import {
 } from "./taskloom";
 import { client } from "./taskloom/client.gen";
 
-// The retry loop, below the client: 429, 503 and a broken connection are waited
-// out. A request can be sent once, so every attempt sends a copy.
+// The retry loop, below the client: a broken connection and what is worth another
+// try are waited out. A request can be sent once, so every attempt sends a copy.
 const retrying: typeof fetch = async (input, init) => {
   const attempts = 6;
   for (let attempt = 1, delay = 1000; ; attempt++, delay = Math.min(2 * delay, 30_000)) {
     let wait = delay;
     try {
       const answer = await fetch(input instanceof Request ? input.clone() : input, init);
-      if (![429, 503].includes(answer.status) || attempt === attempts) return answer;
-      wait = retryAfter(answer.headers) ?? wait;
+      if (!again(answer) || attempt === attempts) return answer;
+      wait = Math.max(retryAfter(answer.headers) ?? delay, delay);
       await answer.body?.cancel();
     } catch (error) {
       if (attempt === attempts) throw error;
     }
-    await sleep(Math.max(wait, 1000) * (1 + Math.random() / 2));
+    await sleep(wait * (1 + Math.random() / 2));
   }
 };
+
+// Whether an answer is worth another try: 429, an error of the service or of a proxy
+// before it, and a 409 that says when, as the first call with this Idempotency-Key
+// is still running then.
+function again({ status, headers }: Response): boolean {
+  return status === 429 || status >= 500 || (status === 409 && headers.has("Retry-After"));
+}
 
 function retryAfter(headers: Headers): number | undefined {
   const seconds = headers.get("Retry-After") ?? "";
