@@ -39,6 +39,9 @@ func TestTasksAreFiltered(t *testing.T) {
 	out := p.ok(t, 200, http.MethodPost, b.pipeline("/tasks/bulk"), map[string]any{"action": "set_priority", "priority": -7, "task_ids": []any{ids[2], 987654321}})
 	require.Equal(t, []any{ids[2]}, out["done"])
 	require.InDelta(t, 987654321, out["failed"].([]any)[0].(map[string]any)["task_id"], 0)
+	require.Equal(t, []any{}, out["left"])
+	out = p.ok(t, 200, http.MethodPost, b.pipeline("/tasks/bulk"), map[string]any{"action": "release", "as_of": "2020-01-01T00:00:00Z", "task_ids": []any{ids[0]}})
+	require.Contains(t, out["failed"].([]any)[0].(map[string]any)["message"], "was claimed since you looked", "it was claimed since")
 	for query, want := range map[string][]any{
 		"":            {ids[3], ids[2], ids[1], ids[0]},
 		"held=true":   {ids[1]},

@@ -169,7 +169,7 @@ func TestAdminsWordsReachTheRun(t *testing.T) {
 		require.NoError(t, err)
 		return s.Rows == 0 && s.Lagging == 0
 	})
-	waiting, err := f.Store.Waiting(t.Context(), f.OrgID, f.PipelineID, 10)
+	waiting, err := f.Store.Waiting(t.Context(), f.OrgID, f.PipelineID, "", 10)
 	require.NoError(t, err)
 	require.Equal(t, "Ada was rude", waiting[0].Reason, "the admins read it all the same")
 	f.until("the operators' label", func() bool {

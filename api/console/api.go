@@ -22,6 +22,7 @@ import (
 	"github.com/taskloom/taskloom/internal/limit"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
 )
 
 // Prefix is where the API is mounted.
@@ -109,7 +110,7 @@ type taskAdmin interface {
 	ClaimReviewOf(ctx context.Context, m store.Member, contributor int64) (*store.Claim, error)
 	WhyWaiting(ctx context.Context, orgID, pipelineID int64, d store.TaskDetail) (store.WhyWaiting, error)
 	TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64) (store.TaskDetail, error)
-	Waiting(ctx context.Context, orgID, pipelineID int64, limit int) ([]store.WaitingNode, error)
+	Waiting(ctx context.Context, orgID, pipelineID int64, status task.NodeStatus, limit int) ([]store.WaitingNode, error)
 	Escalate(ctx context.Context, m store.Member, taskID int64, node, reason string) error
 	Quarantine(ctx context.Context, m store.Member, taskID int64, node, reason string) error
 	Resolve(ctx context.Context, m store.Member, taskID int64, node, outcome, reason string) error

@@ -102,6 +102,11 @@ type taskDetailOutput struct{ Body TaskDetail }
 
 type countsOutput struct{ Body Counts }
 
+type waitingInput struct {
+	InPipeline
+	Status string `query:"status" enum:"escalated,quarantined" doc:"Only nodes of this status."`
+}
+
 type waitingOutput struct {
 	Body struct {
 		Nodes []WaitingNode `json:"nodes" doc:"Oldest task first, at most 200."`
@@ -144,8 +149,8 @@ func newSubmission(s store.SubmissionDetail) TaskSubmission {
 	return out
 }
 
-func (a *api) listWaiting(ctx context.Context, in *InPipeline) (*waitingOutput, error) {
-	nodes, err := a.Store.Waiting(ctx, membership(ctx).OrgID, in.PipelineID, maxWaiting)
+func (a *api) listWaiting(ctx context.Context, in *waitingInput) (*waitingOutput, error) {
+	nodes, err := a.Store.Waiting(ctx, membership(ctx).OrgID, in.PipelineID, task.NodeStatus(in.Status), maxWaiting)
 	if err != nil {
 		return nil, err
 	}

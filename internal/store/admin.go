@@ -99,7 +99,10 @@ func (s *Store) setAside(ctx context.Context, m Member, taskID int64, node, reas
 		if err != nil {
 			return err
 		}
-		return t.leaveNode(ctx, tx, node, to, seq, reason)
+		if err := t.leaveNode(ctx, tx, node, to, seq, reason); err != nil {
+			return err
+		}
+		return s.catchUp(ctx, tx, t) // a review of it waits from now on: nobody's verdict is lost
 	})
 }
 
@@ -111,6 +114,11 @@ func (s *Store) Resolve(ctx context.Context, m Member, taskID int64, node, outco
 		return fault.New(fault.Validation, "outcome %q is unknown; it is requeue, accept or skip", cut(outcome))
 	}
 	return s.withTask(ctx, m, taskID, func(tx pgx.Tx, t *lockedTask) error {
+		if outcome == pipeline.ResolveAccept && t.open() == nil { // whether there is something to accept may wait
+			if err := s.catchUp(ctx, tx, t); err != nil {
+				return err
+			}
+		}
 		n, err := t.node(ctx, tx, node)
 		if err != nil {
 			return err
@@ -174,7 +182,8 @@ func (s *Store) resolve(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow
 // accepted returns the next nodes that the accepted values rule out. Where
 // they rule out every one (which is why the node was quarantined), the admin's
 // word lets the walk go on along all edges. A subtask that nobody submitted
-// in this round has nothing to accept.
+// in this round has nothing to accept, nor has a review while what it checks is
+// not done: it would begin anew with that.
 func (s *Store) accepted(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRow) ([]string, error) {
 	c := Claim{OrgID: t.OrgID, PipelineID: t.PipelineID, VersionID: t.VersionID, TaskID: t.ID}
 	p, err := s.versionIn(ctx, tx, t.VersionID)
@@ -190,6 +199,9 @@ func (s *Store) accepted(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRo
 		return nil, fault.New(fault.Conflict,
 			"node %q of task %d has no submission to accept; requeue or skip it", n.Key, t.ID)
 	}
+	if err := t.checkable(ctx, tx, p, n.Key); err != nil {
+		return nil, err
+	}
 	b := form.NewBudget()
 	skipped := p.Skipped(n.Key, values, b)
 	if err := problemsOf(b.Problems()); err != nil {
@@ -199,6 +211,24 @@ func (s *Store) accepted(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRo
 		return nil, nil
 	}
 	return skipped, nil
+}
+
+// checkable refuses a review of what is not done, or is being done again.
+func (t *lockedTask) checkable(ctx context.Context, tx pgx.Tx, p *pipeline.Pipeline, node string) error {
+	review, _ := p.Node(node)
+	for _, target := range review.Reviews {
+		n, err := t.node(ctx, tx, target.Node)
+		if err != nil {
+			return err
+		}
+		switch n.Status {
+		case task.NodeSubmitted, task.NodeFinished, task.NodeNA:
+		case task.NodePending, task.NodeDeferred, task.NodeAvailable, task.NodeClaimed, task.NodeEscalated, task.NodeQuarantined:
+			return fault.New(fault.Conflict, "node %q of task %d checks node %q, which is %s; accept it once that is done, or skip it",
+				node, t.ID, n.Key, n.Status)
+		}
+	}
+	return nil
 }
 
 // Hold keeps a task from being claimed until Unhold.
@@ -277,13 +307,13 @@ type WaitingNode struct {
 	Since  time.Time       `db:"since"`
 }
 
-// Waiting lists the escalated and quarantined nodes of a pipeline, oldest task
-// first, at most limit.
-func (s *Store) Waiting(ctx context.Context, orgID, pipelineID int64, limit int) ([]WaitingNode, error) {
+// Waiting lists the escalated and quarantined nodes of a pipeline, or only those of
+// one of both statuses, oldest task first, at most limit.
+func (s *Store) Waiting(ctx context.Context, orgID, pipelineID int64, status task.NodeStatus, limit int) ([]WaitingNode, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT n.task_id, n.key, n.kind, n.status, n.reason, e.created_at AS since
 		FROM task_nodes n JOIN task_events e ON e.task_id = n.task_id AND e.seq = n.last_seq
-		WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.status IN ('escalated', 'quarantined')
-		ORDER BY n.task_id, n.key LIMIT $3`, pipelineID, orgID, limit)
+		WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.status IN ('escalated', 'quarantined') AND ($3 = '' OR n.status = $3)
+		ORDER BY n.task_id, n.key LIMIT $4`, pipelineID, orgID, status, limit)
 	out, err := pgx.CollectRows(rows, pgx.RowToStructByName[WaitingNode])
 	return out, translate(err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,13 +31,18 @@ const MaxPriority = 100
 type BulkAction struct {
 	Kind     string
 	Priority int // of BulkSetPriority
-	Reason   string
+	// AsOf lets BulkRelease end only claims that were made before it; nil lets it end all.
+	AsOf   *time.Time
+	Reason string
 }
 
 // BulkResult says on which tasks the action was done.
 type BulkResult struct {
 	Done   []int64
 	Failed []BulkFailure
+	// Left are the task at which something broke and all behind it. The same may be
+	// asked for them again.
+	Left []int64
 }
 
 // BulkFailure is a task on which it was not, and why.
@@ -47,17 +53,13 @@ type BulkFailure struct {
 
 // Bulk does the same to many tasks of the member's pipeline, each in a
 // transaction of its own: a task that refuses keeps no other from being done,
-// and nobody waits for the whole. An error means that nothing was done; when
-// something broke halfway, or the member is no admin any more, the rest is told as not
-// done.
+// and nobody waits for the whole. An error means that nothing was done. When
+// something breaks halfway, or the member is no admin any more, it ends there: the
+// others would most likely meet the same, each after a wait of its own.
 func (s *Store) Bulk(ctx context.Context, m Member, taskIDs []int64, act BulkAction) (BulkResult, error) {
-	out := BulkResult{Done: []int64{}, Failed: []BulkFailure{}}
-	seen := map[int64]bool{}
-	for _, id := range taskIDs {
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
+	out := BulkResult{Done: []int64{}, Failed: []BulkFailure{}, Left: []int64{}}
+	ids := distinct(taskIDs)
+	for i, id := range ids {
 		err := s.bulkOne(ctx, m, id, act)
 		var refused *fault.Error
 		switch {
@@ -68,10 +70,21 @@ func (s *Store) Bulk(ctx context.Context, m Member, taskIDs []int64, act BulkAct
 		case len(out.Done) == 0:
 			return out, err
 		default:
-			out.Failed = append(out.Failed, BulkFailure{TaskID: id, Message: "this could not be done now; try again"})
+			out.Left = ids[i:]
+			return out, nil
 		}
 	}
 	return out, nil
+}
+
+// distinct returns each id once, where it comes first.
+func distinct(ids []int64) []int64 {
+	seen := map[int64]bool{}
+	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
 }
 
 // refusals are errors that are about the one task.
@@ -86,7 +99,7 @@ func (s *Store) bulkOne(ctx context.Context, m Member, id int64, act BulkAction)
 	case BulkUnhold:
 		return s.Unhold(ctx, m, id, act.Reason)
 	case BulkRelease:
-		return s.releaseTask(ctx, m, id, act.Reason)
+		return s.releaseTask(ctx, m, id, act.AsOf, act.Reason)
 	case BulkRequeue:
 		return s.Requeue(ctx, m, id, act.Reason)
 	case BulkFail:
@@ -121,10 +134,11 @@ func (s *Store) SetPriority(ctx context.Context, m Member, taskID int64, priorit
 	})
 }
 
-// releaseTask ends every claim on a task; Conflict when there is none.
-func (s *Store) releaseTask(ctx context.Context, m Member, taskID int64, reason string) error {
+// releaseTask ends every claim on a task that was made before asOf, if it is given;
+// Conflict when there is none.
+func (s *Store) releaseTask(ctx context.Context, m Member, taskID int64, asOf *time.Time, reason string) error {
 	return s.withTask(ctx, m, taskID, func(tx pgx.Tx, t *lockedTask) error {
-		n, err := t.releaseClaims(ctx, tx, m.UserID, "", reason)
+		n, err := t.releaseClaims(ctx, tx, m.UserID, "", asOf, reason)
 		if err == nil && n == 0 {
 			err = fault.New(fault.Conflict, "nobody holds anything on task %d", taskID)
 		}

@@ -105,6 +105,41 @@ func TestBulkTellsWhatItCouldNotDo(t *testing.T) {
 	b.checked()
 }
 
+// Where the database is away, each further task would wait for it in vain.
+func TestBulkEndsWhereSomethingBreaks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	ids := b.create(3)
+	st, err := store.Open(ctx, b.Store.Pool().Config().ConnString()+"&lock_timeout=50ms", store.Options{MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(st.Close)
+	tx, err := b.Store.Pool().Begin(ctx)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(ctx)) })
+	_, err = tx.Exec(ctx, lockTask, ids[1])
+	require.NoError(t, err)
+	admin, act := b.member(b.ProjectAdmin), store.BulkAction{Kind: store.BulkSetPriority, Priority: 5}
+
+	out, err := st.Bulk(ctx, admin, []int64{ids[0], 987654321, ids[1], ids[0], ids[2], ids[1]}, act)
+	require.NoError(t, err)
+	require.Equal(t, ids[:1], out.Done)
+	require.Equal(t, []int64{987654321}, failedIDs(out), "what is refused ends nothing")
+	require.Equal(t, ids[1:], out.Left, "each once")
+	require.Zero(t, b.count(`SELECT count(*) FROM tasks WHERE id = ANY ($1) AND priority <> 0`, ids[1:]))
+	_, err = st.Bulk(ctx, admin, out.Left, act)
+	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+
+	require.NoError(t, tx.Rollback(ctx))
+	out, err = st.Bulk(ctx, admin, out.Left, act)
+	require.NoError(t, err)
+	require.Equal(t, store.BulkResult{Done: ids[1:], Failed: []store.BulkFailure{}, Left: []int64{}}, out)
+	for _, id := range ids {
+		b.settle(id)
+	}
+	b.checked()
+}
+
 func TestAnAdminEndsAClaim(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -139,6 +174,34 @@ func TestAnAdminEndsAClaim(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `"42"`, string(w.Draft.Values["answer"]), "the draft stayed")
 	b.settle(id)
+	b.checked()
+}
+
+// What is released in bulk is what the list showed: who came to hold a task since was not
+// meant.
+func TestBulkEndsOnlyClaimsThatWereSeen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	ids := b.create(2)
+	ada, ben := b.Contributors[0], b.Contributors[1]
+	require.Equal(t, ids[0], b.claim(ada, pipeline.KindSubtask).TaskID)
+	require.Equal(t, ids[1], b.claim(ada, pipeline.KindSubtask).TaskID)
+	seen, err := b.Store.Clock(ctx)
+	require.NoError(t, err)
+	require.NoError(t, b.Store.ReleaseNode(ctx, b.member(b.ProjectAdmin), ids[0], "solve", ada, ""))
+	c := b.claimTask(ben, ids[0])
+
+	out := b.bulk(ids, store.BulkAction{Kind: store.BulkRelease, AsOf: &seen})
+	require.Equal(t, ids[1:], out.Done)
+	require.Equal(t, ids[:1], failedIDs(out))
+	require.Contains(t, out.Failed[0].Message, "was claimed since you looked")
+	b.submit(ben, c)
+	out = b.bulk(ids, store.BulkAction{Kind: store.BulkRelease, AsOf: &seen})
+	require.Contains(t, out.Failed[0].Message, "nobody holds anything")
+	for _, id := range ids {
+		b.settle(id)
+	}
 	b.checked()
 }
 

@@ -115,7 +115,7 @@ func TestReviewerEscalates(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, task.Escalated, b.status(id).Status)
 	b.settle(id)
-	waiting, err := b.Store.Waiting(ctx, b.OrgID, b.PipelineID, 10)
+	waiting, err := b.Store.Waiting(ctx, b.OrgID, b.PipelineID, "", 10)
 	require.NoError(t, err)
 	require.Len(t, waiting, 1)
 	require.Equal(t, pipeline.ReasonReviewer, waiting[0].Reason)
@@ -169,6 +169,50 @@ func TestWhatIsPutBackWaitsForItsTurn(t *testing.T) {
 			b.checked()
 		})
 	}
+}
+
+// A review of what an admin sets aside waits at once, and not when its run comes by: a
+// verdict until then would count for nothing.
+func TestWhatIsSetAsideIsNotReviewed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada, rita, admin := t.Context(), b.Contributors[0], b.Reviewers[0], b.member(b.Admin)
+	ids := b.create(2)
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	require.NoError(t, b.Store.Quarantine(ctx, admin, ids[0], "solve", ""))
+	require.Nil(t, b.claim(rita, pipeline.KindReview), "its review never opened")
+
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	b.settle(ids[1])
+	rc := b.claim(rita, pipeline.KindReview)
+	require.Equal(t, ids[1], rc.TaskID)
+	require.NoError(t, b.Store.Escalate(ctx, admin, ids[1], "solve", ""))
+	_, err := b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictApprove})
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+
+	for _, id := range ids {
+		b.settle(id)
+		require.NoError(t, b.Store.Resolve(ctx, admin, id, "solve", pipeline.ResolveAccept, ""))
+		b.settle(id)
+		b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove})
+		require.Equal(t, task.Finished, b.status(id).Status)
+	}
+	b.checked()
+}
+
+// Accepting a review says that it passes, which it would not while what it checks is open.
+func TestAReviewOfWhatIsNotDoneIsNotAccepted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, ada, admin := t.Context(), b.Contributors[0], b.member(b.Admin)
+	id := b.create(1)[0]
+	require.NoError(t, b.Store.Quarantine(ctx, admin, id, "check", ""))
+	conflicts(t, b.Store.Resolve(ctx, admin, id, "check", pipeline.ResolveAccept, ""), `checks node "solve", which is available`)
+	b.submit(ada, b.claim(ada, pipeline.KindSubtask))
+	require.NoError(t, b.Store.Resolve(ctx, admin, id, "check", pipeline.ResolveAccept, ""))
+	b.settle(id)
+	require.Equal(t, task.Finished, b.status(id).Status)
+	b.checked()
 }
 
 // What an admin sets aside may have been finished already, by a verdict that waits to be

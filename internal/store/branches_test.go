@@ -229,10 +229,9 @@ func TestARunGoesOnFromTheRowsOfAnOlderRelease(t *testing.T) {
 	b.checked()
 }
 
-// A review on a way that the task has left corrects nothing, like what was handed in
-// there.
-func TestAReviewOnAWayThatWasLeftCorrectsNothing(t *testing.T) {
-	t.Parallel()
+// bypass is a pipeline in which a subtask, pick, chooses whether a review, left, looks at
+// the answer before it; check reviews the choice.
+func bypass() pipeline.Definition {
 	d := fork()
 	d.Nodes[3] = pipeline.Node{Key: "left", Kind: pipeline.KindReview, Reviews: []pipeline.Target{{Node: "solve", Fields: []string{"answer"}}}}
 	pick := pipeline.Node{Key: "pick", Kind: pipeline.KindSubtask, Fields: []form.Field{
@@ -253,7 +252,14 @@ func TestAReviewOnAWayThatWasLeftCorrectsNothing(t *testing.T) {
 		{From: "left", To: "end"},
 		{From: "right", To: "end"},
 	}
-	b := newBench(t, dbtest.WithDefinition(d))
+	return d
+}
+
+// A review on a way that the task has left corrects nothing, like what was handed in
+// there.
+func TestAReviewOnAWayThatWasLeftCorrectsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(bypass()))
 	id := b.create(1)[0]
 	ada, rita, rob := b.Contributors[0], b.Reviewers[0], b.Reviewers[1]
 	b.submitted(ada, id, "solve", answer42)

@@ -96,11 +96,11 @@ func (s *Store) RestoreVersion(ctx context.Context, m Member, pipelineID int64, 
 		if err != nil {
 			return err
 		}
-		def, err := pipeline.Stored(v.Definition)
+		def, raw, err := restorable(v)
 		if err != nil {
 			return fmt.Errorf("parse version %d: %w", number, err)
 		}
-		if err := saveDraft(ctx, tx, p, person(m.UserID), def, v.Definition); err != nil {
+		if err := saveDraft(ctx, tx, p, person(m.UserID), def, raw); err != nil {
 			return err
 		}
 		if err := audit(ctx, tx, m.OrgID, person(m.UserID), "pipeline.restore", object("pipeline", p.ID),
@@ -111,4 +111,18 @@ func (s *Store) RestoreVersion(ctx context.Context, m Member, pipelineID int64, 
 		return err
 	})
 	return row, err
+}
+
+// restorable is a version as a draft: word for word, so that the live one is no change,
+// unless an older release let keys in that no draft may have.
+func restorable(v VersionDetail) (pipeline.Definition, json.RawMessage, error) {
+	if def, err := pipeline.Parse(v.Definition); err == nil {
+		return def, v.Definition, nil
+	}
+	def, err := pipeline.Stored(v.Definition)
+	if err != nil {
+		return def, nil, err
+	}
+	raw, err := json.Marshal(def)
+	return def, raw, err
 }

@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,6 +57,38 @@ func TestVersionsAndRestoring(t *testing.T) {
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 	_, err = b.Store.VersionByNumber(ctx, other.OrgID, b.PipelineID, 1)
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
+}
+
+// A version of an older release, which took keys in another case, can be published again.
+// Every other one is restored word for word.
+func TestARestoredVersionCanBePublished(t *testing.T) {
+	t.Parallel()
+	def := dbtest.Definition()
+	def.Description, def.Nodes[1].Lease = "Older", pipeline.Duration(30*time.Minute)
+	doc := string(document(t, def))
+	short := strings.ReplaceAll(doc, `"30m0s"`, `"30m"`)
+	for name, c := range map[string]struct {
+		published, draft string
+	}{
+		"keys in another case": {strings.ReplaceAll(doc, `"name":`, `"NAME":`), doc},
+		"word for word":        {short, short},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			ctx := t.Context()
+			b.exec(`INSERT INTO pipeline_versions (org_id, pipeline_id, number, definition, note) VALUES ($1, $2, 2, $3, '')`,
+				b.OrgID, b.PipelineID, json.RawMessage(c.published))
+			_, err := b.Store.RestoreVersion(ctx, member(b.World), b.PipelineID, 2, 1)
+			require.NoError(t, err)
+			d, err := b.Store.PipelineDraft(ctx, b.OrgID, b.PipelineID)
+			require.NoError(t, err)
+			require.JSONEq(t, c.draft, string(d.Draft))
+			p, err := b.Store.Publish(ctx, b.OrgID, b.PipelineID, b.ProjectAdmin, pipeline.Options{}, store.Publication{})
+			require.NoError(t, err)
+			require.Equal(t, 3, p.VersionNumber)
+		})
+	}
 }
 
 func TestALayoutIsNoChangeOfTheDraft(t *testing.T) {

@@ -64,6 +64,25 @@ func TestNobodyApprovesACorrectionThatTheyWereNotShown(t *testing.T) {
 	b.checked()
 }
 
+// What a reviewer wrote stays in their draft, also where it is what the answer was before
+// another one corrected it: they may mean it so.
+func TestADraftBesideACorrectionStaysAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(beside("answer")))
+	ctx, rob, id := t.Context(), b.Reviewers[1], b.create(1)[0]
+	rc := b.correctedBeside(id)
+	_, err := b.Store.SaveDraft(ctx, rob, rc.ID, raw(`{"answer":"42"}`), 0)
+	require.NoError(t, err)
+	require.JSONEq(t, `"42"`, string(draftOf(b, rc)["answer"]))
+	require.NoError(t, b.Store.ReleaseClaim(ctx, rob, rc.ID, store.Release{}))
+	b.settle(id)
+	rc, err = b.Store.ClaimTask(ctx, b.member(rob), pipeline.KindReview, id, "again")
+	require.NoError(t, err)
+	require.JSONEq(t, `"42"`, string(draftOf(b, rc)["answer"]))
+	b.settle(id)
+	b.checked()
+}
+
 func TestACorrectionBesideKeepsNobodyFromTheirWord(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -104,5 +123,34 @@ func TestNobodyApprovesWhatACorrectionTakenBackLeaves(t *testing.T) {
 	_, err = b.Store.Review(ctx, rob, rc.ID, store.Verdict{Verdict: store.VerdictApprove})
 	conflicts(t, err, "taken back")
 	b.settle(id)
+	b.checked()
+}
+
+// Nor does what a review corrected count when the task leaves the way to it.
+func TestNobodyApprovesWhatACorrectionOnAWayThatWasLeftLeaves(t *testing.T) {
+	t.Parallel()
+	d := bypass()
+	again := d.Nodes[2]
+	again.Key, again.Reviews = "again", []pipeline.Target{{Node: "solve", Fields: []string{"answer"}}}
+	d.Nodes = append(d.Nodes, again)
+	d.Edges = append(d.Edges, pipeline.Edge{From: "solve", To: "again"}, pipeline.Edge{From: "again", To: "end"})
+	b := newBench(t, dbtest.WithDefinition(d))
+	ctx, id := t.Context(), b.create(1)[0]
+	ada, rita, rob := b.Contributors[0], b.Reviewers[0], b.Reviewers[1]
+	b.submitted(ada, id, "solve", answer42)
+	b.submitted(ada, id, "pick", `{"way":"left"}`)
+	b.judged(rita, id, "left", store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"answer":"43"}`)})
+	rc, err := b.Store.ClaimTask(ctx, b.member(rob), pipeline.KindReview, id, "again")
+	require.NoError(t, err)
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.submitted(ada, id, "pick", `{"way":"right"}`)
+	require.JSONEq(t, `"42"`, string(b.answers(id)["answer"]))
+	_, err = b.Store.Review(ctx, rob, rc.ID, store.Verdict{Verdict: store.VerdictApprove})
+	conflicts(t, err, "taken back")
+
+	require.NoError(t, b.Store.ReleaseClaim(ctx, rob, rc.ID, store.Release{}))
+	b.settle(id)
+	b.judged(rob, id, "again", store.Verdict{Verdict: store.VerdictApprove})
+	require.JSONEq(t, `"42"`, string(b.answers(id)["answer"]))
 	b.checked()
 }

@@ -9,13 +9,13 @@ import (
 )
 
 // rerouted are problems of a review's corrections that say something else than the answers
-// about the way on from a node that was handed in: which one it takes was decided then, and
-// a correction decides nothing anew. was and is are what is known without and with them.
+// about the way on from a node that is done: which one it takes was decided when it was handed
+// in, and a correction decides nothing anew. was and is are what is known without and with them.
 func rerouted(p *pipeline.Pipeline, review string, subs []submission, was, is, fixed form.Values) []form.Problem {
 	deciding := form.Values{}
 	var problems []form.Problem
 	for _, sub := range subs {
-		if sub.Node == review || sub.Verdict != "" && sub.Verdict != VerdictApprove {
+		if sub.Node == review || !sub.decided || sub.Verdict != "" && sub.Verdict != VerdictApprove {
 			continue
 		}
 		before, after := form.NewBudget(), form.NewBudget()

@@ -824,7 +824,7 @@ export const listPipelineTasks = <ThrowOnError extends boolean = false>(options:
 /**
  * Do the same to many tasks
  *
- * For admins of the pipeline's project. Each task by itself: what cannot be done on one is told for it and keeps no other from being done.
+ * For admins of the pipeline's project. Each task by itself: what cannot be done on one is told for it and keeps no other from being done. Where something breaks, it ends, and the rest is left.
  */
 export const bulkTasks = <ThrowOnError extends boolean = false>(options: Options<BulkTasksData, ThrowOnError>) => (options.client ?? client).post<BulkTasksResponses, BulkTasksErrors, ThrowOnError>({
     security: [{

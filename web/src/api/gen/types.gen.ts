@@ -43,6 +43,10 @@ export type BulkRequest = {
      */
     action: 'set_priority' | 'hold' | 'unhold' | 'release' | 'requeue' | 'fail';
     /**
+     * With release: ends only claims that were made before, by the times of the list (since). Whoever claimed later keeps what they hold.
+     */
+    as_of?: string;
+    /**
      * With set_priority: lower is served first; 0 is what tasks begin with.
      */
     priority?: number;
@@ -56,6 +60,10 @@ export type BulkRequest = {
 export type BulkResult = {
     done: Array<number>;
     failed: Array<BulkFailure>;
+    /**
+     * What was not done because something broke that is about no single task. The same can be asked for these again.
+     */
+    left: Array<number>;
 };
 
 export type ChangePasswordRequest = {
@@ -514,7 +522,7 @@ export type History = {
     has_more: boolean;
     next_cursor: string | null;
     /**
-     * Newest first.
+     * Newest first. A page may be short, or empty, where older ones follow: it looks through no more than 5,000 of what the caller handed in.
      */
     submissions: Array<Done>;
 };
@@ -904,6 +912,9 @@ export type Progress = {
      */
     returned: number;
     today: number;
+    /**
+     * 10000 means that or more.
+     */
     total: number;
     /**
      * The last seven days, today included.
@@ -5111,7 +5122,12 @@ export type ListWaitingData = {
     path: {
         pipeline_id: number;
     };
-    query?: never;
+    query?: {
+        /**
+         * Only nodes of this status.
+         */
+        status?: 'escalated' | 'quarantined';
+    };
     url: '/pipelines/{pipeline_id}/waiting';
 };
 

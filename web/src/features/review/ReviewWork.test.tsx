@@ -139,3 +139,39 @@ test('a verdict that was turned away is given as it stands by then', async () =>
   await userEvent.click(again);
   await waitFor(() => expect(sent.map((v) => v.values)).toEqual([undefined, { answer: '412' }]));
 });
+
+test('why a correction is not saved stands there', async () => {
+  consoleAPI({
+    'GET /claims/c1': () => sampleReview(),
+    'PUT /claims/c1/draft': () => {
+      throw new Refused(413, 'the draft is too large');
+    },
+  });
+  showClaim();
+  await userEvent.click(await screen.findByText('Fix it here'));
+  await userEvent.type(screen.getByLabelText(/Your correction/), '2');
+  expect(await screen.findByText('the draft is too large')).toBeDefined();
+});
+
+test('an answer that is opened to correct it, or written as it was, is no correction to keep', async () => {
+  const kept: unknown[] = [];
+  consoleAPI({
+    'GET /claims/c1': () => sampleReview(),
+    'PUT /claims/c1/draft': (sent) => {
+      const { values, revision } = sent as { values: unknown; revision: number };
+      kept.push(values);
+      return { revision: revision + 1 };
+    },
+  });
+  showClaim();
+  await userEvent.click(await screen.findByText('Fix it here'));
+  await userEvent.keyboard('{Control>}s{/Control}');
+  const correction = screen.getByLabelText(/Your correction/);
+  await userEvent.type(correction, '2');
+  await userEvent.keyboard('{Control>}s{/Control}');
+  await waitFor(() => expect(kept).toEqual([{ answer: '412' }]));
+  await userEvent.type(correction, '{Backspace}');
+  await userEvent.keyboard('{Control>}s{/Control}');
+  await waitFor(() => expect(kept.at(-1)).toEqual({}));
+  expect(correction).toHaveProperty('value', '41');
+});

@@ -49,6 +49,8 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   const { notes, setField, setOverall, forget } = useNotes(work);
   const [next, setNext] = useSubmitAndNext();
   const [asking, setAsking] = useState<'reject' | 'escalate'>();
+  /** The answers that are open for a correction, without one so far. */
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [releasing, setReleasing] = useState<{ skip: boolean } | null>(null);
   const reclaim = useClaimNode();
   const handedIn = useHandedIn();
@@ -128,8 +130,15 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
   };
   /** Gives the verdict once more that was turned away, as it stands by now. */
   const again = () => (sent?.verdict === 'approve' ? accept() : setAsking(sent?.verdict));
+  const open = (name: string, on: boolean) =>
+    setOpened((before) => new Set(on ? [...before, name] : [...before].filter((n) => n !== name)));
   const startFix = (name: string) => {
-    if (!blocked && !Object.hasOwn(draft.values, name)) draft.set(name, submitted[name] ?? null);
+    if (!blocked) open(name, true);
+  };
+  /** Only what says something else than the answer is kept: another review may correct that one meanwhile. */
+  const fix = (name: string, value: unknown, on: boolean) => {
+    open(name, on);
+    draft.set(name, on && !sameValue(value, submitted[name]) ? (value ?? null) : undefined);
   };
   const keys = useReviewKeys({
     names: checked.filter((n) => shown[n] !== false),
@@ -182,6 +191,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
           )}
           <ConflictNote draft={draft} fields={work.fields} />
           <OtherTabNote draft={draft} />
+          {draft.phase === 'refused' && <ErrorNote error={new Error(draft.message)} doing="save the draft" />}
           {instructions.open && (
             <Instructions
               text={work.instructions}
@@ -221,7 +231,7 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
                     {r.fields.map((name) => {
                       const field = byName.get(name);
                       if (!field || shown[name] === false) return null;
-                      const fixing = Object.hasOwn(draft.values, name);
+                      const written = Object.hasOwn(draft.values, name);
                       return (
                         <ReviewField
                           key={name}
@@ -231,10 +241,10 @@ export function ReviewWork({ work, ended }: { work: Work; ended?: string }) {
                           files={work.files}
                           note={notes.fields[name]}
                           onNote={(part) => setField(name, part)}
-                          value={fixing ? draft.values[name] : r.values[name]}
-                          fixing={fixing}
+                          value={written ? draft.values[name] : r.values[name]}
+                          fixing={written || opened.has(name)}
                           setFixing={() => startFix(name)}
-                          onFix={(v, on) => draft.set(name, on ? (v ?? null) : undefined)}
+                          onFix={(v, on) => fix(name, v, on)}
                           problem={problems.get(name)}
                           current={keys.current === name}
                           onCurrent={() => keys.setCurrent(name)}

@@ -1,20 +1,22 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { asAPIError, body, listPipelineTasks } from '@/api';
+import { asAPIError, body, type ListedTask, listPipelineTasks } from '@/api';
 import { count } from '@/features/pipelines/lifecycle';
 import { BulkDialog } from './BulkDialog';
-import type { BulkAction } from './bulk';
+import { type BulkAction, claimsSeen } from './bulk';
 import type { TaskQuery } from './filters';
 
 interface Props {
   pipelineId: number;
   /** What the list that is shown was asked for. */
   asked: TaskQuery;
+  tasks: ListedTask[];
   ids: number[];
   /** Every loaded task is selected, and there are more. */
   moreMatch: boolean;
   onSelect: (ids: number[]) => void;
-  onDone: () => void;
+  /** After an action, with the tasks that it is still to be done to. */
+  onDone: (left: number[]) => void;
 }
 
 /** The most tasks that are selected at once by what they match. */
@@ -30,8 +32,10 @@ const actions: { action: BulkAction; label: string; danger?: boolean }[] = [
 ];
 
 /** What can be done to the selected tasks, and how to select the rest of what matches. */
-export function BulkBar({ pipelineId, asked, ids, moreMatch, onSelect, onDone }: Props) {
-  const [action, setAction] = useState<BulkAction>();
+export function BulkBar({ pipelineId, asked, tasks, ids, moreMatch, onSelect, onDone }: Props) {
+  const [chosen, setChosen] = useState<{ action: BulkAction; seen: number }>();
+  /** The claims that were seen when all that match were selected. */
+  const [matched, setMatched] = useState<number>();
   const [note, setNote] = useState('');
   const [found, setFound] = useState<number>();
   const search = useRef<AbortController>(undefined);
@@ -46,6 +50,7 @@ export function BulkBar({ pipelineId, asked, ids, moreMatch, onSelect, onDone }:
       const all = await matching(pipelineId, asked, setFound, signal);
       if (signal.aborted) return;
       onSelect(all.ids);
+      setMatched(all.seen);
       const time = new Date().toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
       setNote(
         all.more
@@ -77,7 +82,7 @@ export function BulkBar({ pipelineId, asked, ids, moreMatch, onSelect, onDone }:
             size="compact-sm"
             variant="default"
             c={a.danger ? 'red' : undefined}
-            onClick={() => setAction(a.action)}
+            onClick={() => setChosen({ action: a.action, seen: seenOf(tasks, ids, matched) })}
           >
             {a.label}…
           </Button>
@@ -98,14 +103,16 @@ export function BulkBar({ pipelineId, asked, ids, moreMatch, onSelect, onDone }:
           {note}
         </Text>
       )}
-      {action && (
+      {chosen && (
         <BulkDialog
           pipelineId={pipelineId}
-          action={action}
+          {...chosen}
           ids={ids}
-          close={(changed) => {
-            setAction(undefined);
-            if (changed) onDone();
+          close={(left) => {
+            setChosen(undefined);
+            if (!left) return;
+            setNote('');
+            onDone(left);
           }}
         />
       )}
@@ -113,17 +120,28 @@ export function BulkBar({ pipelineId, asked, ids, moreMatch, onSelect, onDone }:
   );
 }
 
-/** The ids of all tasks that match what the list was asked for, page by page: no task that it would not show. */
+/**
+ * The ids of all tasks that match what the list was asked for, page by page: no task that it would not show. With the
+ * claims that were seen on them.
+ */
 async function matching(pipelineId: number, asked: TaskQuery, progress: (n: number) => void, signal: AbortSignal) {
   const ids: number[] = [];
+  let seen = 0;
   let cursor: string | undefined;
   do {
     const page = await body(
       listPipelineTasks({ path: { pipeline_id: pipelineId }, query: { ...asked, cursor, limit: 200 }, signal }),
     );
     ids.push(...page.tasks.map((t) => t.id));
+    seen = Math.max(seen, claimsSeen(page.tasks));
     cursor = page.next_cursor ?? undefined;
     progress(ids.length);
   } while (cursor && ids.length < selectLimit && !signal.aborted);
-  return { ids, more: cursor !== undefined };
+  return { ids, seen, more: cursor !== undefined };
+}
+
+/** The claims that were seen on the selected tasks: those that the list shows, unless some are not in it. */
+function seenOf(tasks: ListedTask[], ids: number[], matched: number | undefined): number {
+  const listed = new Set(tasks.map((t) => t.id));
+  return matched === undefined || ids.every((id) => listed.has(id)) ? claimsSeen(tasks) : matched;
 }

@@ -22,9 +22,11 @@ import { type BulkAction, type BulkOutcome, runBulk } from './bulk';
 interface Props {
   pipelineId: number;
   action: BulkAction;
+  /** The time before which the claims were made that the list showed; only these are released. */
+  seen: number;
   ids: number[];
-  /** changed says whether anything was sent. */
-  close: (changed: boolean) => void;
+  /** left are the tasks that it is still to be done to; undefined when nothing was sent. */
+  close: (left: number[] | undefined) => void;
 }
 
 interface Words {
@@ -51,7 +53,9 @@ const words: Record<BulkAction, Words> = {
   unhold: { title: 'Take off hold', about: 'Their steps can be claimed again.', verb: 'Take off hold' },
   release: {
     title: 'Release claims',
-    about: 'Who holds a step loses it, and it goes back to the queue. Their drafts are kept.',
+    about:
+      'Who holds a step loses it, and it goes back to the queue. Their drafts are kept. ' +
+      'Whoever came to hold one after the list was loaded keeps it.',
     verb: 'Release',
     reason: true,
   },
@@ -71,7 +75,7 @@ const words: Record<BulkAction, Words> = {
 };
 
 /** Asks once, sends in parts, shows how far it is and what was refused. */
-export function BulkDialog({ pipelineId, action, ids, close }: Props) {
+export function BulkDialog({ pipelineId, action, seen, ids, close }: Props) {
   const w = words[action];
   const client = useQueryClient();
   const [priority, setPriority] = useState<number | string>(0);
@@ -100,6 +104,7 @@ export function BulkDialog({ pipelineId, action, ids, close }: Props) {
               action,
               task_ids: part,
               ...(action === 'set_priority' ? { priority: Number(priority) } : {}),
+              ...(action === 'release' ? { as_of: new Date(seen).toISOString() } : {}),
               ...(reason.trim() ? { reason: reason.trim() } : {}),
             },
           }),
@@ -114,7 +119,7 @@ export function BulkDialog({ pipelineId, action, ids, close }: Props) {
   };
   const handled = (out?.done.length ?? 0) + (out?.failed.length ?? 0);
   return (
-    <Modal opened onClose={() => !running && close(Boolean(out))} title={w.title} closeOnClickOutside={!running}>
+    <Modal opened onClose={() => !running && close(out?.left)} title={w.title} closeOnClickOutside={!running}>
       <form
         onSubmit={(e) => {
           e.preventDefault();
@@ -160,7 +165,7 @@ export function BulkDialog({ pipelineId, action, ids, close }: Props) {
               <Text size="sm" mt={4} role="status">
                 {handled.toLocaleString('en')} of {count(ids.length, 'task')}: {out?.done.length ?? 0} done
                 {out && out.failed.length > 0 && `, ${out.failed.length} refused`}
-                {out && !running && out.left.length > 0 && `, ${out.left.length} not tried`}
+                {out && !running && out.left.length > 0 && `, ${out.left.length} left`}
               </Text>
             </div>
           )}
@@ -174,7 +179,7 @@ export function BulkDialog({ pipelineId, action, ids, close }: Props) {
             )}
             {!running && !out && (
               <>
-                <Button variant="default" onClick={() => close(false)}>
+                <Button variant="default" onClick={() => close(undefined)}>
                   Back
                 </Button>
                 <Button type="submit" color={w.danger ? 'red' : undefined} disabled={priority === ''}>
@@ -189,7 +194,7 @@ export function BulkDialog({ pipelineId, action, ids, close }: Props) {
                     Go on with {out.left.length}
                   </Button>
                 )}
-                <Button onClick={() => close(true)} data-autofocus>
+                <Button onClick={() => close(out.left)} data-autofocus>
                   Close
                 </Button>
               </>

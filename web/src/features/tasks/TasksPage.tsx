@@ -41,6 +41,7 @@ export default function TasksPage() {
   const tasks = useMemo(() => list.data?.pages.flatMap((p) => p.tasks) ?? [], [list.data]);
   const asked = list.data?.pages[0]?.asked;
   const { selected, ids, select } = useSelection(pipelineId, filters);
+  const selectOnly = (these: number[]) => select(Object.fromEntries(these.map((id) => [id, true])));
   const [visible, setVisible] = useState<Record<string, boolean>>({ version: false });
   const wide = useMediaQuery('(min-width: 75em)', true);
 
@@ -106,11 +107,12 @@ export default function TasksPage() {
           <BulkBar
             pipelineId={pipelineId}
             asked={asked}
+            tasks={tasks}
             ids={ids}
             moreMatch={list.hasNextPage || ids.length < tasks.length}
-            onSelect={(all) => select(Object.fromEntries(all.map((id) => [id, true])))}
-            onDone={() => {
-              select({});
+            onSelect={selectOnly}
+            onDone={(left) => {
+              selectOnly(left);
               void client.invalidateQueries({ queryKey: ['listPipelineTasks', pipelineId] });
             }}
           />

@@ -27,10 +27,19 @@ afterEach(() => {
 const ada = belonging({ id: 1, name: 'Ada', email: 'ada@x', orgs: [] }, []);
 const node = (task_id: number, status: string) => ({ task_id, status, node: 'solve', reason: '', since: '' });
 
-test('the status that is chosen stands in the address', async () => {
+/** A server that lists so many nodes at most. */
+function server(waiting: ReturnType<typeof node>[], limit = 200) {
+  const of = (status: string) => waiting.filter((n) => n.status === status);
   consoleAPI({
-    'GET /pipelines/3/waiting': () => ({ nodes: [node(11, 'escalated'), node(12, 'quarantined')] }),
+    'GET /pipelines/3/counts': () => ({ escalated: of('escalated').length, quarantined: of('quarantined').length }),
+    'GET /pipelines/3/waiting': (_, search) => {
+      const status = search.get('status');
+      return { nodes: (status === null ? waiting : of(status)).slice(0, limit) };
+    },
   });
+}
+
+function show(path: string) {
   const root = createRootRoute();
   const shell = createRoute({ getParentRoute: () => root, id: 'shell' });
   const page = createRoute({
@@ -40,7 +49,7 @@ test('the status that is chosen stands in the address', async () => {
   });
   const router = createRouter({
     routeTree: root.addChildren([shell.addChildren([page])]),
-    history: createMemoryHistory({ initialEntries: ['/pipelines/3/waiting?status=escalated'] }),
+    history: createMemoryHistory({ initialEntries: [path] }),
   });
   render(
     <MantineProvider env="test">
@@ -51,8 +60,16 @@ test('the status that is chosen stands in the address', async () => {
       </QueryClientProvider>
     </MantineProvider>,
   );
-  const tasks = () => screen.queryAllByRole('article').map((row) => row.getAttribute('aria-label'));
+  return router;
+}
+
+const tasks = () => screen.queryAllByRole('article').map((row) => row.getAttribute('aria-label'));
+
+test('the status that is chosen stands in the address', async () => {
+  server([node(11, 'escalated'), node(12, 'quarantined')]);
+  const router = show('/pipelines/3/waiting?status=escalated');
   await screen.findByText('All 2');
+  await screen.findByRole('article', { name: 'solve of task 11' });
   expect(tasks()).toEqual(['solve of task 11']);
   await userEvent.click(screen.getByText('Quarantined 1'));
   await screen.findByRole('article', { name: 'solve of task 12' });
@@ -61,4 +78,23 @@ test('the status that is chosen stands in the address', async () => {
   await userEvent.click(screen.getByText('All 2'));
   await screen.findByRole('article', { name: 'solve of task 11' });
   expect(router.state.location.search).toEqual({});
+});
+
+test('what the oldest fill the list before is told and shown by its status', async () => {
+  server([node(11, 'escalated'), node(12, 'escalated'), node(13, 'quarantined')], 2);
+  show('/pipelines/3/waiting');
+  await screen.findByText('All 3');
+  await screen.findByRole('article', { name: 'solve of task 12' });
+  expect(tasks()).toEqual(['solve of task 11', 'solve of task 12']);
+  await userEvent.click(screen.getByText('Quarantined 1'));
+  await screen.findByRole('article', { name: 'solve of task 13' });
+  expect(tasks()).toEqual(['solve of task 13']);
+});
+
+test('where nothing is of the status that is chosen, that is said', async () => {
+  server([node(11, 'escalated')]);
+  show('/pipelines/3/waiting?status=quarantined');
+  await screen.findByText('Nothing is quarantined');
+  await userEvent.click(screen.getByText('All 1'));
+  await screen.findByRole('article', { name: 'solve of task 11' });
 });

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { WaitingNode } from '@/api';
 import { PipelineFrame } from '@/features/pipelines/PipelineFrame';
+import { countsQuery } from '@/features/pipelines/queries';
 import { Ago } from '@/ui/Ago';
 import { EmptyState } from '@/ui/EmptyState';
 import { ErrorNote } from '@/ui/ErrorNote';
@@ -15,40 +16,24 @@ import { useNames } from './useNames';
 
 const route = getRouteApi('/shell/pipelines/$pipelineId/waiting');
 
-/** The most that the server lists; the rest shows when these are resolved. */
+/** The most that the server lists of what is asked for; the rest shows when these are resolved. */
 const listLimit = 200;
 
 export default function WaitingPage() {
   const pipelineId = Number(route.useParams().pipelineId);
   const { status } = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useQuery(waitingQuery(pipelineId));
+  const list = useQuery(waitingQuery(pipelineId, status));
+  const counts = useQuery(countsQuery(pipelineId)).data;
   const names = useNames(pipelineId);
   const { ask, dialog } = useAction();
-  const all = list.data?.nodes ?? [];
-  const shown = all.filter((n) => status === undefined || n.status === status);
-  const of = (s: string) => all.filter((n) => n.status === s).length;
+  const nodes = list.data?.nodes ?? [];
+  const nothing = list.isSuccess && nodes.length === 0;
   return (
     <PipelineFrame pipelineId={pipelineId} tab="waiting">
       {dialog}
       <Stack gap="sm">
-        {list.isPending && [1, 2, 3].map((n) => <Skeleton key={n} h={80} radius="md" />)}
-        {list.isError && all.length === 0 && (
-          <ErrorNote error={list.error} retry={() => list.refetch()} doing="load what waits" />
-        )}
-        {list.isSuccess && all.length === 0 && (
-          <EmptyState
-            title="Nothing waits for you"
-            action={
-              <Button component={Link} to={`/pipelines/${pipelineId}/tasks`} variant="default">
-                See all tasks
-              </Button>
-            }
-          >
-            What is rejected too often, runs out of time, or is handed up by a reviewer shows here for a decision.
-          </EmptyState>
-        )}
-        {all.length > 0 && (
+        {(status !== undefined || !nothing) && (
           <Group justify="space-between">
             <SegmentedControl
               aria-label="Which to show"
@@ -61,24 +46,46 @@ export default function WaitingPage() {
                 })
               }
               data={[
-                { value: 'all', label: `All ${all.length}` },
-                { value: 'escalated', label: `Escalated ${of('escalated')}` },
-                { value: 'quarantined', label: `Quarantined ${of('quarantined')}` },
+                { value: 'all', label: numbered('All', counts && counts.escalated + counts.quarantined) },
+                { value: 'escalated', label: numbered('Escalated', counts?.escalated) },
+                { value: 'quarantined', label: numbered('Quarantined', counts?.quarantined) },
               ]}
             />
-            {all.length >= listLimit && (
+            {nodes.length >= listLimit && (
               <Text size="sm" c="dimmed">
                 These are the oldest {listLimit}; more follow as they are resolved.
               </Text>
             )}
           </Group>
         )}
-        {shown.map((n) => (
+        {list.isPending && [1, 2, 3].map((n) => <Skeleton key={n} h={80} radius="md" />)}
+        {list.isError && nodes.length === 0 && (
+          <ErrorNote error={list.error} retry={() => list.refetch()} doing="load what waits" />
+        )}
+        {nothing && status !== undefined && <EmptyState title={`Nothing is ${status}`} />}
+        {nothing && status === undefined && (
+          <EmptyState
+            title="Nothing waits for you"
+            action={
+              <Button component={Link} to={`/pipelines/${pipelineId}/tasks`} variant="default">
+                See all tasks
+              </Button>
+            }
+          >
+            What is rejected too often, runs out of time, or is handed up by a reviewer shows here for a decision.
+          </EmptyState>
+        )}
+        {nodes.map((n) => (
           <Row key={`${n.task_id}/${n.node}`} node={n} title={names.node(n.node)} ask={ask} pipelineId={pipelineId} />
         ))}
       </Stack>
     </PipelineFrame>
   );
+}
+
+/** A label with how many there are, where that is known. */
+function numbered(label: string, n: number | undefined): string {
+  return n === undefined ? label : `${label} ${n.toLocaleString('en')}`;
 }
 
 interface RowProps {

@@ -1,11 +1,18 @@
 import { expect, test, vi } from 'vitest';
-import { bulkLimit, chunks, runBulk } from './bulk';
+import { bulkLimit, chunks, claimsSeen, runBulk } from './bulk';
 
 const ids = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
 test('chunks keep order and lose nothing', () => {
   expect(chunks(ids(5), 2)).toEqual([[1, 2], [3, 4], [5]]);
   expect(chunks([], 2)).toEqual([]);
+});
+
+test('a list shows claims up to its newest one', () => {
+  const at = (status: string, since: string) => ({ at: [{ status, since }] });
+  expect(claimsSeen([at('available', '2026-11-21T09:00:00Z')])).toBe(0);
+  const tasks = [at('claimed', '2026-11-21T08:00:00.25Z'), at('claimed', '2026-11-21T07:00:00Z')];
+  expect(new Date(claimsSeen(tasks)).toISOString()).toBe('2026-11-21T08:00:00.251Z');
 });
 
 test('many tasks go in requests that the server takes, and refusals are collected', async () => {
@@ -35,6 +42,21 @@ test('a request that fails names what was left', async () => {
   expect(out.left.length).toBe(250);
   expect(out.left[0]).toBe(201);
   expect(out.error).toEqual(new Error('down'));
+});
+
+test('where the server breaks off the run ends, and what it left comes before what was not sent', async () => {
+  const send = vi.fn(async (part: number[]) => ({
+    done: part.slice(0, 1),
+    failed: [{ task_id: 2, message: 'is finished' }],
+    left: part.slice(2),
+  }));
+  const told: number[] = [];
+  const out = await runBulk(ids(450), send, (o) => told.push(o.left.length), new AbortController().signal);
+  expect(send).toHaveBeenCalledTimes(1);
+  expect(told).toEqual([448]);
+  expect([out.done, out.failed.map((f) => f.task_id)]).toEqual([[1], [2]]);
+  expect(out.left).toEqual(ids(450).slice(2));
+  expect(out.error).toBeInstanceOf(Error);
 });
 
 test('stopping keeps what was done', async () => {

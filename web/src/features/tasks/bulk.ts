@@ -9,8 +9,24 @@ export interface BulkFailure {
 export interface BulkOutcome {
   done: number[];
   failed: BulkFailure[];
-  /** Tasks that were never asked for: the work was stopped, or a request failed. */
+  /** Tasks that nothing was decided on: the work was stopped, a request failed, or the server broke off in one. */
   left: number[];
+}
+
+/** What comes of one request. */
+interface Answer {
+  done: number[];
+  failed: BulkFailure[];
+  left?: number[];
+}
+
+/**
+ * The time, in milliseconds, before which the claims were made that a list shows: by the database's clock, as it tells
+ * since when they are held. No other clock says what the list was too early for.
+ */
+export function claimsSeen(tasks: readonly { at: readonly { status: string; since: string }[] }[]): number {
+  const claims = tasks.flatMap((t) => t.at.filter((n) => n.status === 'claimed'));
+  return claims.reduce((seen, c) => Math.max(seen, Date.parse(c.since) + 1), 0); // a Date cuts microseconds off
 }
 
 /** The most tasks that the server takes in one request. */
@@ -24,12 +40,12 @@ export function chunks<T>(all: readonly T[], size: number): T[][] {
 
 /**
  * Sends one action for any number of tasks, a chunk after the other, and tells
- * how far it is. Refused tasks are collected; a request that fails as a whole
- * ends the run, and what was not asked for is named as left.
+ * how far it is. Refused tasks are collected; a request that fails, or in which
+ * the server breaks off, ends the run, and what was not done is named as left.
  */
 export async function runBulk(
   ids: readonly number[],
-  send: (ids: number[]) => Promise<{ done: number[]; failed: BulkFailure[] }>,
+  send: (ids: number[]) => Promise<Answer>,
   progress: (outcome: BulkOutcome) => void,
   signal: AbortSignal,
 ): Promise<BulkOutcome & { error?: unknown }> {
@@ -40,8 +56,10 @@ export async function runBulk(
       const answer = await send(chunk);
       out.done.push(...answer.done);
       out.failed.push(...answer.failed);
-      out.left.splice(0, chunk.length);
+      const left = answer.left ?? [];
+      out.left.splice(0, chunk.length, ...left);
       progress({ ...out });
+      if (left.length > 0) return { ...out, error: new Error('The server broke off. Try again in a moment.') };
     } catch (error) {
       return { ...out, error };
     }

@@ -1,5 +1,13 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { body, getTaskDetail, type ListedTask, listPipelineTasks, listProjectMembers, listWaiting } from '@/api';
+import {
+  body,
+  getTaskDetail,
+  type ListedTask,
+  listPipelineTasks,
+  listProjectMembers,
+  listWaiting,
+  type WaitingNode,
+} from '@/api';
 import { live } from '@/app/query';
 import { type Filters, type TaskQuery, toQuery } from './filters';
 
@@ -47,10 +55,11 @@ export function taskQuery(taskId: number) {
   });
 }
 
-export function waitingQuery(pipelineId: number) {
+/** What waits for an admin, or what of it is of one status: the server lists the oldest only. */
+export function waitingQuery(pipelineId: number, status?: WaitingNode['status']) {
   return queryOptions({
-    queryKey: ['listWaiting', pipelineId],
-    queryFn: () => body(listWaiting({ path: { pipeline_id: pipelineId } })),
+    queryKey: ['listWaiting', pipelineId, status],
+    queryFn: () => body(listWaiting({ path: { pipeline_id: pipelineId }, query: { status } })),
     refetchInterval: live,
   });
 }

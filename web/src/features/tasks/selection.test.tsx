@@ -28,12 +28,12 @@ afterEach(() => {
 });
 
 const ada = belonging({ id: 1, name: 'Ada', email: 'ada@x', orgs: [] }, []);
-const task = (id: number) => ({
+const task = (id: number, since = '') => ({
   id,
   status: 'pending',
   held: false,
   priority: 0,
-  nodes: [],
+  at: since ? [{ node: 'solve', title: 'Solve', kind: 'subtask', status: 'claimed', person: null, since }] : [],
   created_at: '',
   version: 1,
 });
@@ -45,28 +45,31 @@ const task = (id: number) => ({
 function server() {
   const later: { cursor: string | null; after: string | null; answer: (page: unknown) => void }[] = [];
   const listed: (string | null)[] = [];
+  const claimed = { since: '' };
   const list = (_: unknown, search: URLSearchParams) => {
     const after = search.get('created_after');
     // The page itself asks for less at once than who selects all that match.
     if (search.get('limit') !== '200') {
       listed.push(after);
-      return { tasks: [task(1), task(2)], next_cursor: 'more' };
+      return { tasks: [task(1), task(2, claimed.since)], next_cursor: 'more' };
     }
     return new Promise((answer) => later.push({ cursor: search.get('cursor'), after, answer }));
   };
-  const bulk: { task_ids: number[] }[] = [];
-  let done = () => {};
+  const bulk: { task_ids: number[]; as_of?: string }[] = [];
+  let done = (_left: number[]) => {};
   consoleAPI({
     'GET /pipelines/3/tasks': list,
     'GET /pipelines/4/tasks': list,
     'POST /pipelines/3/tasks/bulk': (body) => {
-      bulk.push(body as { task_ids: number[] });
+      const request = body as (typeof bulk)[number];
+      const { task_ids } = request;
+      bulk.push(request);
       return new Promise((resolve) => {
-        done = () => resolve({ done: (body as { task_ids: number[] }).task_ids, failed: [] });
+        done = (left) => resolve({ done: task_ids.filter((id) => !left.includes(id)), failed: [], left });
       });
     },
   });
-  return { later, listed, bulk, done: () => done() };
+  return { later, listed, claimed, bulk, done: (left: number[] = []) => done(left) };
 }
 
 function show(path = '/pipelines/3/tasks?status=pending') {
@@ -158,4 +161,38 @@ test('a bulk action that runs keeps its dialog on the page', async () => {
   expect(screen.getByRole('button', { name: 'Stop' })).toBeDefined();
   await act(async () => done());
   expect(await screen.findByText('2 of 2 tasks: 2 done')).toBeDefined();
+});
+
+test('what a bulk action left can be gone on with, and stays selected', async () => {
+  const { bulk, done } = server();
+  show();
+  await selectLoaded();
+  await userEvent.click(screen.getByRole('button', { name: 'Hold…' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Hold: 2 tasks' }));
+  await waitFor(() => expect(bulk).toHaveLength(1));
+  await act(async () => done([2]));
+  expect(await screen.findByText('1 of 2 tasks: 1 done, 1 left')).toBeDefined();
+  await userEvent.click(screen.getByRole('button', { name: 'Go on with 1' }));
+  await waitFor(() => expect(bulk.map((b) => b.task_ids)).toEqual([[1, 2], [2]]));
+  await act(async () => done([2]));
+  await userEvent.click(await screen.findByRole('button', { name: 'Close' }));
+  await waitFor(() => expect(selected()).toContain('1 task selected'));
+});
+
+test('releasing claims names those that were listed when it was chosen, also when it goes on', async () => {
+  const { bulk, claimed, listed, done } = server();
+  claimed.since = '2026-11-21T08:00:00.25Z';
+  show();
+  await selectLoaded();
+  await userEvent.click(screen.getByRole('button', { name: 'Release claims…' }));
+  claimed.since = '2026-11-21T09:00:00Z';
+  await userEvent.click(await screen.findByRole('button', { name: 'Release: 2 tasks' }));
+  await waitFor(() => expect(bulk).toHaveLength(1));
+  const before = listed.length;
+  await act(async () => done([2]));
+  await waitFor(() => expect(listed.length).toBeGreaterThan(before));
+  await userEvent.click(await screen.findByRole('button', { name: 'Go on with 1' }));
+  await waitFor(() => expect(bulk).toHaveLength(2));
+  expect(bulk.map((b) => b.as_of)).toEqual(['2026-11-21T08:00:00.251Z', '2026-11-21T08:00:00.251Z']);
+  await act(async () => done([]));
 });

@@ -33,8 +33,10 @@ function ActionDialog({ action, place, what, close }: Asked & { close: () => voi
       close();
     },
   });
+  // On its way it cannot be called back, and its answer would close what is asked by then.
+  const leave = () => !act.isPending && close();
   return (
-    <Modal opened onClose={close} title={`${action.label}: ${what}`}>
+    <Modal opened onClose={leave} title={`${action.label}: ${what}`}>
       <form
         onSubmit={(e) => {
           e.preventDefault();
@@ -57,7 +59,7 @@ function ActionDialog({ action, place, what, close }: Asked & { close: () => voi
           />
           {act.isError && <ErrorNote error={act.error} doing={action.label.toLowerCase()} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
+            <Button variant="default" onClick={leave} disabled={act.isPending}>
               Back
             </Button>
             <Button type="submit" color={action.danger ? 'red' : undefined} loading={act.isPending}>

@@ -1,0 +1,51 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// Where a review decides the way on, another one beside it corrects what the way hangs on
+// until it has decided; and again once what they look at was sent back, for then nobody has.
+func TestACorrectionLeadsATaskWhoseWayIsOpenAgain(t *testing.T) {
+	t.Parallel()
+	d := fork()
+	again := d.Nodes[2]
+	again.Key, again.Reviews = "again", []pipeline.Target{{Node: "solve"}}
+	d.Nodes = append(d.Nodes, again)
+	d.Edges[2].From, d.Edges[3].From = "check", "check"
+	d.Edges[4] = pipeline.Edge{From: "solve", To: "again"}
+	d.Edges = append(d.Edges, pipeline.Edge{From: "again", To: "end"})
+	b := newBench(t, dbtest.WithDefinition(d))
+	ctx, id := t.Context(), b.create(1)[0]
+	ada, rita, rob := b.Contributors[0], b.Reviewers[0], b.Reviewers[1]
+	approve := store.Verdict{Verdict: store.VerdictApprove}
+	unsure := store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"sure":false,"doubt":"all"}`)}
+
+	b.submitted(ada, id, "solve", answer42)
+	b.judged(rita, id, "check", approve)
+	require.Equal(t, task.NodeAvailable, b.statusOf(id, "left"))
+	rc, err := b.Store.ClaimTask(ctx, b.member(rob), pipeline.KindReview, id, "again")
+	require.NoError(t, err)
+	_, err = b.Store.Review(ctx, rob, rc.ID, unsure)
+	require.True(t, fault.Is(err, fault.Validation), "%v", err)
+	require.ErrorContains(t, err, "decides where the task goes")
+	_, err = b.Store.Review(ctx, rob, rc.ID, store.Verdict{Verdict: store.VerdictReject})
+	require.NoError(t, err)
+	b.settle(id)
+
+	b.submitted(ada, id, "solve", answer42)
+	require.Equal(t, task.NodeAvailable, b.statusOf(id, "check"), "it has not decided in this round")
+	b.judged(rob, id, "again", unsure)
+	b.judged(rita, id, "check", approve)
+	require.Equal(t, task.NodeAvailable, b.statusOf(id, "right"))
+	require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
+	b.checked()
+}
