@@ -57,7 +57,7 @@ type historyInput struct {
 
 type historyOutput struct {
 	Body struct {
-		Submissions []Done  `json:"submissions" doc:"Newest first."`
+		Submissions []Done  `json:"submissions" doc:"Newest first. A page may be short, or empty, where older ones follow: it looks through no more than 5,000 of what the caller handed in."`
 		NextCursor  *string `json:"next_cursor"`
 		HasMore     bool    `json:"has_more"`
 	} `nameHint:"History"`
@@ -73,7 +73,7 @@ type progressInput struct {
 type Progress struct {
 	Today    int   `json:"today"`
 	Week     int   `json:"week" doc:"The last seven days, today included."`
-	Total    int   `json:"total"`
+	Total    int   `json:"total" doc:"10000 means that or more."`
 	Accepted int   `json:"accepted" doc:"Of the submissions of the days below: those that are final."`
 	Returned int   `json:"returned" doc:"Of the submissions of the days below: those that had to be done again."`
 	Days     []Day `json:"days" doc:"The last 14 days, oldest first."`
@@ -123,7 +123,7 @@ func (a *api) listHistory(ctx context.Context, in *historyInput) (*historyOutput
 		out.Body.Submissions[i] = newDone(d)
 	}
 	if out.Body.HasMore = page.More; page.More {
-		next := a.Cursors.Encode(scope, page.Items[len(page.Items)-1].At.UnixMicro())
+		next := a.Cursors.Encode(scope, page.Next.UnixMicro())
 		out.Body.NextCursor = &next
 	}
 	return out, nil

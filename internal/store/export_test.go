@@ -11,7 +11,10 @@ import (
 
 // OnPool is a Store on connections of a test's own.
 func OnPool(pool *pgxpool.Pool) *Store {
-	return &Store{pool: pool, versions: newVersionCache(), heads: newQueueHeads(), due: newOutboxHeads(), waits: newLockWaits(pool.Config().MaxConns)}
+	return &Store{
+		pool: pool, versions: newVersionCache(), heads: newQueueHeads(), walks: newQueueWalks(), due: newOutboxHeads(),
+		waits: newLockWaits(pool.Config().MaxConns),
+	}
 }
 
 // Translate is what every method does with an error of Postgres.
@@ -36,6 +39,18 @@ var (
 	BlockersSQL    = blockersSQL
 	HistorySQL     = historySQL
 	SubmissionsSQL = submissionsSQL
+	OpenTasksSQL   = openTasksSQL
+	AnyFreeSQL     = anyFreeSQL
+	TotalSQL       = totalSQL
+	HistoryEndSQL  = historyEndSQL
+	FoldPage       = (*Store).foldPage
+)
+
+// How far those go.
+const (
+	OpenCounted = openCounted
+	WalkFar     = walkFar
+	HistoryFar  = historyFar
 )
 
 // QueuePosition is what HeadOfQueue returns.

@@ -48,11 +48,16 @@ type HistoryQuery struct {
 	Limit int
 }
 
-// HistoryPage is a page of it; More says whether older ones follow.
+// HistoryPage is a page of it; More says whether older ones may follow, which start below
+// Next. It may hold less than the limit, or nothing, when much is from other pipelines.
 type HistoryPage struct {
 	Items []Done
 	More  bool
+	Next  time.Time
 }
+
+// historyFar is how many submissions one page goes by, whatever they are from.
+const historyFar = 5000
 
 const doneColumns = `s.claim_id::text AS claim_id, s.org_id, t.pipeline_id, t.version_id, s.task_id, p.name AS pipeline, s.node_key,
     n.kind, s.iteration, s.verdict, s.created_at, s.seq, s.undone_at, n.status, n.iteration AS round`
@@ -60,13 +65,21 @@ const doneColumns = `s.claim_id::text AS claim_id, s.org_id, t.pipeline_id, t.ve
 // historySQL walks down a person's submissions by their index. The LIMITs keep
 // the planner from reading whole tables to join them, the CASE from believing
 // that hardly any match, whence it would rather sort them all. $1 user, $2
-// before (null: from the newest), $3 the pipelines to look at, $4 limit, $5 UndoWindow.
-const historySQL = `SELECT ` + doneColumns + `, now() < s.created_at + $5::interval AS recent FROM submissions s
+// before (null: from the newest), $3 the pipelines to look at, $4 limit, $5 UndoWindow,
+// $6 historyFar.
+const historySQL = `SELECT ` + doneColumns + `, now() < s.created_at + $5::interval AS recent
+    FROM (SELECT * FROM submissions s WHERE s.author = $1 AND s.created_at < coalesce($2, 'infinity'::timestamptz)
+        ORDER BY s.created_at DESC FETCH FIRST $6 ROWS WITH TIES) s
     CROSS JOIN LATERAL (SELECT t.pipeline_id, t.version_id FROM tasks t WHERE t.id = s.task_id AND t.org_id = s.org_id LIMIT 1) t
     CROSS JOIN LATERAL (SELECT p.name FROM pipelines p WHERE p.id = t.pipeline_id AND p.org_id = s.org_id LIMIT 1) p
     CROSS JOIN LATERAL (SELECT n.kind, n.status, n.iteration FROM task_nodes n WHERE n.task_id = s.task_id AND n.key = s.node_key LIMIT 1) n
-    WHERE s.author = $1 AND s.created_at < coalesce($2, 'infinity'::timestamptz) AND CASE WHEN t.pipeline_id = ANY ($3) THEN true END
+    WHERE CASE WHEN t.pipeline_id = ANY ($3) THEN true END
     ORDER BY s.created_at DESC FETCH FIRST $4 ROWS WITH TIES`
+
+// historyEndSQL is where such a walk ends, unless everything does; $3 is one less than it
+// goes by.
+const historyEndSQL = `SELECT s.created_at FROM submissions s WHERE s.author = $1 AND s.created_at < coalesce($2, 'infinity'::timestamptz)
+    ORDER BY s.created_at DESC OFFSET $3 LIMIT 1`
 
 // History returns a page of what the person handed in, in the pipelines that
 // they still belong to.
@@ -76,7 +89,7 @@ func (s *Store) History(ctx context.Context, q HistoryQuery) (HistoryPage, error
 		return HistoryPage{}, translate(err)
 	}
 	// One row more tells whether there is another page.
-	rows, _ := s.pool.Query(ctx, historySQL, q.UserID, nullTime(q.Before), places, q.Limit+1, UndoWindow)
+	rows, _ := s.pool.Query(ctx, historySQL, q.UserID, nullTime(q.Before), places, q.Limit+1, UndoWindow, historyFar)
 	items, err := pgx.CollectRows(rows, pgx.RowToStructByName[Done])
 	if err != nil {
 		return HistoryPage{}, translate(err)
@@ -84,8 +97,25 @@ func (s *Store) History(ctx context.Context, q HistoryQuery) (HistoryPage, error
 	page := HistoryPage{Items: items}
 	if len(items) > q.Limit {
 		page = cutPage(items, q.Limit)
+	} else if err := s.goesOn(ctx, q, &page); err != nil {
+		return HistoryPage{}, translate(err)
 	}
 	return page, s.became(ctx, page.Items)
+}
+
+// goesOn says where the page after one that is not full starts, when there are more
+// submissions than it went by.
+func (s *Store) goesOn(ctx context.Context, q HistoryQuery, page *HistoryPage) error {
+	err := s.pool.QueryRow(ctx, historyEndSQL, q.UserID, nullTime(q.Before), historyFar-1).Scan(&page.Next)
+	if noRows(err) {
+		return nil
+	}
+	page.More = err == nil
+	// What was handed in this moment is newer, and may have moved the end into the page.
+	if n := len(page.Items); n > 0 && page.Items[n-1].At.Before(page.Next) {
+		page.Next = page.Items[n-1].At
+	}
+	return err
 }
 
 // cutPage takes as many rows as fit, and those of the last one's time: the next
@@ -95,7 +125,7 @@ func cutPage(items []Done, limit int) HistoryPage {
 	for limit < len(items) && items[limit].At.Equal(last) {
 		limit++
 	}
-	return HistoryPage{Items: items[:limit], More: true}
+	return HistoryPage{Items: items[:limit], More: true, Next: last}
 }
 
 // workplaces lists the pipelines that the person belongs to: all, or the one.

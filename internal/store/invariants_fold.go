@@ -96,30 +96,48 @@ type journaled struct {
 	at time.Time
 }
 
-// foldPage checks the first n journals in (after, last], in one snapshot, and
-// returns how many there were and the last task's id.
+// foldPage checks the first n journals in (after, last], and returns how many there
+// were and the last task's id. One snapshot reads them; they are gone through after its
+// end, because those of large pipelines take longer than a transaction may idle
+// (idleInTransaction).
 func (s *Store) foldPage(
 	ctx context.Context, limit time.Duration, after, last int64, n int, tell func(Violation),
 ) (found int, read int64, err error) {
-	err = s.snapshot(ctx, limit, func(tx pgx.Tx) error {
-		page, err := readPage(ctx, tx, after, last, n)
-		if err != nil || len(page) == 0 {
+	var page []*written
+	graphs := map[int64]pipeline.Graph{}
+	err = s.snapshot(ctx, limit, func(tx pgx.Tx) (err error) {
+		if page, err = readPage(ctx, tx, after, last, n); err != nil {
 			return err
 		}
-		found, read = len(page), page[len(page)-1].ID
-		for _, w := range page {
-			p, err := s.versionIn(ctx, tx, w.VersionID)
-			if fault.Is(err, fault.NotFound) {
-				continue // tenant-of-task tells it
-			}
-			if err != nil {
-				return err
-			}
-			w.check(p.Graph, tell)
-		}
-		return nil
+		return s.graphsOf(ctx, tx, page, graphs)
 	})
-	return found, read, err
+	if err != nil || len(page) == 0 {
+		return 0, 0, err
+	}
+	for _, w := range page {
+		if g, ok := graphs[w.VersionID]; ok { // otherwise tenant-of-task tells it
+			w.check(g, tell)
+		}
+	}
+	return len(page), page[len(page)-1].ID, nil
+}
+
+// graphsOf reads the graphs of the versions that tasks have, of those that are there.
+func (s *Store) graphsOf(ctx context.Context, tx pgx.Tx, page []*written, graphs map[int64]pipeline.Graph) error {
+	for _, w := range page {
+		if _, ok := graphs[w.VersionID]; ok {
+			continue
+		}
+		p, err := s.versionIn(ctx, tx, w.VersionID)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		graphs[w.VersionID] = p.Graph
+	}
+	return nil
 }
 
 func readPage(ctx context.Context, tx pgx.Tx, after, last int64, n int) ([]*written, error) {

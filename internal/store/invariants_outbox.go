@@ -42,11 +42,13 @@ var outboxInvariants = []Invariant{
 		sql:    waitsSQL + ` WHERE o.seq = 1 AND o.created_at < now() - interval '15 minutes' AND ` + shouldBeToldSQL,
 	},
 	{
+		// While the outbox is behind, such tasks are left alone for longer (ringLagging).
 		Name: "events-on-the-way", Promise: "I6", Heal: healRun,
-		Says: "a task that lags for three minutes has what its run must hear of in the outbox",
+		Says: "a task that lags for three minutes, or for a quarter of an hour while the outbox is behind, has what its run must hear of in the outbox",
 		sql: `SELECT t.id, 'task ' || t.id || ': ' || t.applied_seq || ' of ' || t.seq || ' events are applied, nothing more is on its way, since ' ||
 				date_trunc('second', t.updated_at)
-			FROM tasks t WHERE t.id > $1 AND t.id <= $2 AND t.applied_seq < t.seq AND t.updated_at <= now() - 3 * $3::interval
+			FROM tasks t WHERE t.id > $1 AND t.id <= $2 AND t.applied_seq < t.seq
+				AND t.updated_at <= now() - greatest(3 * $3::interval, CASE WHEN ` + outboxBehindSQL + ` THEN ` + inSQL(lagDespiteBacklog) + ` END)
 				AND NOT EXISTS (SELECT FROM outbox o WHERE o.task_id = t.id)`,
 	},
 	{

@@ -101,6 +101,26 @@ func TestAChangeOfAPipelineGoesBeforeLaterCreations(t *testing.T) {
 	}
 }
 
+// A completion that open tasks refuse waits for no creation, so no creation waits for it.
+func TestARefusedCompletionHoldsOffNoCreation(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(1)
+	goOn := b.openCreation()
+	complete := func() error {
+		_, err := b.Store.SetPipelineStatus(t.Context(), b.OrgID, b.PipelineID, b.Admin, pipeline.VerbComplete)
+		return err
+	}
+	err := complete()
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	require.ErrorContains(t, err, "still has 1 open task;")
+	b.exec(`INSERT INTO tasks (org_id, pipeline_id, version_id, status, n_total, n_pending, input)
+		SELECT $1, $2, $3, (ARRAY['pending', 'in_progress', 'paused', 'escalated', 'quarantined'])[1 + i % 5], 1, 1, '{}'
+		FROM generate_series(1, $4::int) i`, b.OrgID, b.PipelineID, b.VersionID, store.OpenCounted)
+	require.ErrorContains(t, complete(), "still has more than 1000 open tasks;")
+	require.NoError(t, goOn())
+}
+
 // What stands behind a completion is not created, and a completion sees nothing of it.
 func TestNothingIsCreatedBehindACompletion(t *testing.T) {
 	t.Parallel()

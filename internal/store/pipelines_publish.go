@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -178,11 +179,17 @@ func addVersion(
 	return version, number, nil
 }
 
-// move performs a verb on a locked pipeline.
+// move performs a verb on a locked pipeline. Tasks that are open refuse a completion before
+// it holds off creations, and once more behind those that were under way.
 func move(ctx context.Context, tx pgx.Tx, p PipelineRow, actor *int64, verb pipeline.Verb) error {
 	status, err := pipeline.NextStatus(p.Status, p.VersionID != nil, verb)
 	if err != nil {
 		return err
+	}
+	if verb == pipeline.VerbComplete {
+		if err := allDone(ctx, tx, p); err != nil {
+			return err
+		}
 	}
 	if err := changePipeline(ctx, tx, p.ID); err != nil {
 		return err
@@ -206,25 +213,37 @@ func move(ctx context.Context, tx pgx.Tx, p PipelineRow, actor *int64, verb pipe
 		map[string]any{"from": p.Status, "to": status})
 }
 
-// allDone refuses to complete a pipeline whose tasks are not all done.
-func allDone(ctx context.Context, q querier, p PipelineRow) error {
-	var open []string
+// openCounted is how far the tasks are counted that keep a pipeline from being completed.
+const openCounted = 1000
+
+// openTasksSQL counts the open tasks of pipeline $1 of organization $2, to one more than
+// openCounted: a walk per status, as pageSQL does.
+var openTasksSQL = func() string {
+	var walks []string
 	for _, s := range task.Statuses() {
 		if !s.Terminal() {
-			open = append(open, string(s))
+			walks = append(walks, fmt.Sprintf(`(SELECT 1 FROM tasks t
+				WHERE t.pipeline_id = $1 AND EXISTS (SELECT FROM pipelines p WHERE p.id = $1 AND p.org_id = $2) AND t.status = '%s'
+				ORDER BY -t.id LIMIT %d)`, s, openCounted+1))
 		}
 	}
+	return fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM (%s) t LIMIT %d) t`, strings.Join(walks, " UNION ALL "), openCounted+1)
+}()
+
+// allDone refuses to complete a pipeline whose tasks are not all done.
+func allDone(ctx context.Context, q querier, p PipelineRow) error {
 	var n int
-	err := q.QueryRow(ctx, `SELECT count(*) FROM tasks WHERE org_id = $1 AND pipeline_id = $2 AND status = ANY ($3)`,
-		p.OrgID, p.ID, open).Scan(&n)
-	if err != nil {
+	if err := q.QueryRow(ctx, openTasksSQL, p.ID, p.OrgID).Scan(&n); err != nil {
 		return fmt.Errorf("count open tasks: %w", err)
 	}
-	if n > 0 {
-		return fault.New(fault.Conflict, "the pipeline still has %s; finish or fail them before it is completed",
-			countOf(n, "open task", "open tasks"))
+	open := countOf(n, "open task", "open tasks")
+	switch {
+	case n == 0:
+		return nil
+	case n > openCounted:
+		open = "more than " + countOf(openCounted, "open task", "open tasks")
 	}
-	return nil
+	return fault.New(fault.Conflict, "the pipeline still has %s; finish or fail them before it is completed", open)
 }
 
 // noImport refuses to close a pipeline while rows of an upload wait to become tasks of it:

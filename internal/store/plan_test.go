@@ -226,6 +226,10 @@ func (b *bench) countPlans(t *testing.T, tasks int64) {
 		require.EqualValues(t, tasks, counts.Total)
 		require.EqualValues(t, tasks*7/10, counts.Finished)
 	})
+	t.Run("open tasks, one of three statuses", func(t *testing.T) {
+		readsFew(t, b.explain(store.OpenTasksSQL, b.PipelineID, b.OrgID), store.OpenCounted+100)
+		readsFew(t, b.explainGeneric(store.OpenTasksSQL, b.PipelineID, b.OrgID), store.OpenCounted+100)
+	})
 	t.Run("a place in the queue", func(t *testing.T) {
 		readsFew(t, b.explain(store.AheadSQL, b.PipelineID, b.OrgID, "subtask", 0, tasks, store.MaxAhead), 2*store.MaxAhead)
 	})

@@ -27,6 +27,11 @@ type queuePosition struct {
 	TaskID   int64
 }
 
+// before reports whether p is served before o.
+func (p queuePosition) before(o queuePosition) bool {
+	return p.Priority < o.Priority || p.Priority == o.Priority && p.TaskID < o.TaskID
+}
+
 // queueFront is before everything, queueEnd behind it.
 var (
 	queueFront = queuePosition{Priority: math.MinInt16}

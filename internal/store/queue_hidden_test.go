@@ -32,6 +32,10 @@ func TestHeldWorkHidesNothing(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return b.queue(ada, pipeline.KindSubtask).Available == 3
 	}, 10*time.Second, 10*time.Millisecond, "at the next look")
+	require.Eventually(t, func() bool {
+		return b.queue(ada, pipeline.KindSubtask).Available == 1
+	}, 10*time.Second, 10*time.Millisecond, "nobody has looked for long")
+	require.Equal(t, 3, b.queue(ada, pipeline.KindSubtask).Available, "whoever asks has it looked at")
 	require.Equal(t, ids[0], b.claim(ada, pipeline.KindSubtask).TaskID)
 
 	// What is held no more is served in its order again.
@@ -50,15 +54,49 @@ func TestOwnWorkHidesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	admin, ada := b.Admin, b.Contributors[0]
-	b.fill(inTheWay, "check", pipeline.KindReview)
-	b.exec(`INSERT INTO task_nodes (task_id, key, org_id, pipeline_id, kind, status, actor)
-		SELECT id, 'solve', $1, $2, 'subtask', 'submitted', $3 FROM tasks`, b.OrgID, b.PipelineID, admin)
-	b.exec(`UPDATE task_nodes SET four_eyes = true WHERE kind = 'review'`)
-	b.exec(`ANALYZE tasks, task_nodes`)
+	b.ownReviews(inTheWay, admin)
 	require.Zero(t, b.queue(admin, pipeline.KindReview).Available)
 	b.exec(`UPDATE task_nodes SET actor = $1 WHERE kind = 'subtask' AND task_id = (SELECT max(id) FROM tasks)`, ada)
 	require.Equal(t, 1, b.queue(admin, pipeline.KindReview).Available)
 	require.NotNil(t, b.claim(admin, pipeline.KindReview))
+	require.Zero(t, b.queue(admin, pipeline.KindReview).Available)
+}
+
+// TestAllIsFoundBehindOwnWorkInSteps has far more of it than anybody goes by at once: the
+// numbers of the queue and a page of the list read so many rows and no more, and what is
+// behind comes by and by.
+func TestAllIsFoundBehindOwnWorkInSteps(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const own, page = 12_000, 100
+	admin, front := b.Admin, store.QueueFront
+	b.ownReviews(own, admin)
+	var last int64
+	require.NoError(t, b.Store.Pool().QueryRow(t.Context(), `UPDATE task_nodes SET actor = $1
+		WHERE kind = 'subtask' AND task_id = (SELECT max(id) FROM tasks) RETURNING task_id`, b.Contributors[0]).Scan(&last))
+
+	readsFew(t, b.explainKept(store.KeepPlanSQL, store.AnyFreeSQL, b.PipelineID, b.OrgID, admin, pipeline.KindReview, front.Priority, front.TaskID),
+		4*store.WalkFar)
+	readsFew(t, b.explain(store.ReviewsByAgeSQL, b.PipelineID, b.OrgID, admin, time.Time{}, int64(0), "", page), 8*page)
+
+	looks := 0
+	for b.queue(admin, pipeline.KindReview).Available == 0 {
+		looks++
+		require.LessOrEqual(t, looks, own/store.WalkFar)
+	}
+	require.Equal(t, 1, b.queue(admin, pipeline.KindReview).Available, "where it was is known now")
+	m, q := b.member(admin), store.ReviewQuery{Limit: page}
+	var listed []store.QueuedReview
+	for more := true; more; {
+		found, err := b.Store.ReviewQueue(t.Context(), m, q)
+		require.NoError(t, err)
+		listed = append(listed, found.Reviews...)
+		if more = found.Next != nil; more {
+			q.After = *found.Next
+		}
+	}
+	require.Equal(t, []int64{last}, taskIDs(listed))
+	require.Equal(t, last, b.claim(admin, pipeline.KindReview).TaskID)
 	require.Zero(t, b.queue(admin, pipeline.KindReview).Available)
 }
 
@@ -73,6 +111,16 @@ func TestALookOutlivesWhoLooks(t *testing.T) {
 	cancel()
 	require.Equal(t, store.QueuePosition{TaskID: ids[0]},
 		store.HeadOfQueue(b.Store, gone, b.member(b.Contributors[0]), pipeline.KindSubtask))
+}
+
+// ownReviews has so many reviews wait under four eyes, all of one person's work.
+func (b *bench) ownReviews(n int, author int64) {
+	b.t.Helper()
+	b.fill(n, "check", pipeline.KindReview)
+	b.exec(`INSERT INTO task_nodes (task_id, key, org_id, pipeline_id, kind, status, actor)
+		SELECT id, 'solve', $1, $2, 'subtask', 'submitted', $3 FROM tasks`, b.OrgID, b.PipelineID, author)
+	b.exec(`UPDATE task_nodes SET four_eyes = true WHERE kind = 'review'`)
+	b.exec(`ANALYZE tasks, task_nodes`)
 }
 
 // fill has so many tasks with a node that is free lie in a queue.

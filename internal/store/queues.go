@@ -14,7 +14,8 @@ import (
 // behind the first walkMost nodes nobody counts: so the cost of telling how long
 // a queue is does not grow with it. Everybody who works asks every few seconds:
 // counting to a thousand for each of them was most of what a busy hour cost. Where
-// the person may have none of the first walkMost, one is looked for behind them.
+// the person may have none of the first walkMost, one is looked for behind them
+// (queues_hidden.go).
 const (
 	CountMost = 100
 	walkMost  = 2000
@@ -38,7 +39,8 @@ type Queue struct {
 // QueueCount says how much a queue holds for a person; no number goes beyond
 // CountMost.
 type QueueCount struct {
-	// Available is what they could claim now, without what is kept for them.
+	// Available is what they could claim now, without what is kept for them. What lies
+	// behind thousands that they may not have counts when a look has come by it.
 	Available int `db:"available"`
 	// Returned is what is kept for them.
 	Returned        int `db:"returned"`
@@ -164,24 +166,6 @@ type queueCount struct {
 	QueueCount
 
 	Cut bool `db:"cut"`
-}
-
-// anyFreeSQL tells whether the queue holds something for user $3, from a head on
-// as a claim walks it ($5, $6).
-var anyFreeSQL = `SELECT count(*) FROM (SELECT 1 FROM task_nodes n
-    WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'available' AND n.reserved_for IS NULL
-        AND (n.priority, n.task_id) >= ($5::smallint, $6::bigint)
-        AND ` + fmt.Sprintf(notHeldSQL, "$1") + ` AND ` + notTheirsSQL + ` AND ` + notSkippedSQL + `
-    ORDER BY n.priority, n.task_id LIMIT 1) n`
-
-// anyFree is 1 when the person could claim something of a queue behind what was
-// counted, otherwise 0.
-func (s *Store) anyFree(ctx context.Context, userID int64, q Queue) (n int, err error) {
-	head := s.headOfQueue(ctx, Member{UserID: userID, OrgID: q.OrgID, PipelineID: q.PipelineID}, q.Kind)
-	b := &pgx.Batch{}
-	genericPlan(b)
-	b.Queue(anyFreeSQL, q.PipelineID, q.OrgID, userID, q.Kind, head.Priority, head.TaskID).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
-	return n, s.pool.SendBatch(ctx, b).Close()
 }
 
 // countQueues fills in the numbers.

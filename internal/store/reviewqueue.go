@@ -61,7 +61,8 @@ type ReviewPage struct {
 }
 
 // reviewRow is a review as a query finds it, with the place in the list. For a
-// list by contributor, Target is the subtask that it was found by.
+// list by contributor, Target is the subtask that it was found by. One that is Hidden
+// keeps the walk's place, and nobody sees it.
 type reviewRow struct {
 	TaskID    int64
 	Node      string
@@ -72,22 +73,23 @@ type reviewRow struct {
 	VersionID int64
 	With      int64
 	Held      bool
+	Hidden    bool
 }
 
-// reviewColumns are those of reviewRow from the review n, the subtask %s and
-// its actor %s.
+// reviewColumns are those of reviewRow, but for Hidden, from the review n, the subtask %s
+// and its actor %s.
 const reviewColumns = `n.task_id, n.key, %s, %s, n.opened_at, n.iteration, t.version_id,
 	coalesce(CASE WHEN n.status = 'claimed' AND n.lease_expires_at > now() THEN n.claimed_by
 		WHEN n.status = 'available' AND n.reserved_until > now() THEN n.reserved_for END, 0),
 	n.status = 'claimed' AND n.lease_expires_at > now()`
 
 // The lists, from $4 on: the position, and in the end how many rows. $3 is the
-// reader: what four eyes keep from them is left out.
+// reader: what four eyes keep from them is hidden.
 var (
-	reviewsByAgeSQL = `SELECT ` + fmt.Sprintf(reviewColumns, `''`, `0::bigint`) + `
+	reviewsByAgeSQL = `SELECT ` + fmt.Sprintf(reviewColumns, `''`, `0::bigint`) + `, t.held OR NOT ` + notTheirsSQL + `
 		FROM task_nodes n JOIN tasks t ON t.id = n.task_id
 		WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = 'review' AND n.status IN ('available', 'claimed')
-			AND (n.opened_at, n.task_id, n.key) > ($4, $5, $6) AND NOT t.held AND ` + notTheirsSQL + `
+			AND (n.opened_at, n.task_id, n.key) > ($4, $5, $6)
 		ORDER BY n.opened_at, n.task_id, n.key LIMIT $7`
 
 	reviewsByActorSQL = reviewsBySQL(`(s.actor, s.task_id, s.key) > ($4, $5, $6)`)
@@ -95,10 +97,10 @@ var (
 )
 
 // reviewsBySQL walks along the submitted work and joins the open reviews of
-// its task; a row without a review keeps the walk's place.
+// its task; a row without a review is hidden.
 func reviewsBySQL(from string) string {
 	return `SELECT w.task_id, coalesce(r.key, ''), w.key, w.actor, coalesce(r.opened_at, 'epoch'), coalesce(r.iteration, 0),
-			coalesce(r.version_id, 0), coalesce(r.who, 0), coalesce(r.held, false)
+			coalesce(r.version_id, 0), coalesce(r.who, 0), coalesce(r.held, false), r.key IS NULL
 		FROM (SELECT s.task_id, s.key, s.actor FROM task_nodes s
 			WHERE s.pipeline_id = $1 AND s.org_id = $2 AND s.kind = 'subtask' AND s.status = 'submitted' AND ` + from + `
 			ORDER BY s.actor, s.task_id, s.key LIMIT $7) w
@@ -109,8 +111,8 @@ func reviewsBySQL(from string) string {
 		ORDER BY w.actor, w.task_id, w.key, r.key`
 }
 
-// reviewSteps is how much submitted work one page by contributor looks
-// through at most: not all of it has an open review.
+// reviewSteps is how much one page looks through at most, a list by age behind as many as
+// it shows: not all submitted work has an open review, and not every review is for everybody.
 var reviewSteps = []int{200, 2_000, 8_000}
 
 // ReviewQueue lists the reviews of the member's pipeline that wait for a
@@ -123,7 +125,7 @@ func (s *Store) reviewQueue(ctx context.Context, m Member, q ReviewQuery, steps 
 	out := ReviewPage{Reviews: []QueuedReview{}}
 	sql := reviewsByActorSQL
 	if q.Contributor == 0 && !q.ByContributor {
-		steps, sql = []int{q.Limit + 1}, reviewsByAgeSQL
+		steps, sql = append([]int{q.Limit + 1}, steps...), reviewsByAgeSQL
 	}
 	at := q.After
 	for _, step := range steps {
@@ -187,7 +189,7 @@ func (s *Store) addReviews(
 			return true, nil
 		}
 		last = position(r)
-		if r.Node == "" {
+		if r.Hidden {
 			continue
 		}
 		p, err := s.Version(ctx, r.VersionID)
@@ -224,7 +226,7 @@ func reviewedBy(review pipeline.Node, actors map[string]int64, person int64) str
 func (s *Store) submitters(ctx context.Context, orgID int64, rows []reviewRow) (map[int64]map[string]int64, error) {
 	var ids []int64
 	for _, r := range rows {
-		if r.Node != "" {
+		if !r.Hidden {
 			ids = append(ids, r.TaskID)
 		}
 	}

@@ -33,6 +33,7 @@ type Store struct {
 	pool     *pgxpool.Pool
 	versions *versionCache
 	heads    *heads[queueName, queuePosition]
+	walks    *queueWalks
 	due      *heads[Urgency, time.Time]
 	waits    *lockWaits
 	// expired counts the leases that this process took back.
@@ -85,7 +86,9 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("make connection pool: %w", err)
 	}
 	g.pool.Store(pool)
-	return &Store{pool: pool, versions: versions, heads: newQueueHeads(), due: newOutboxHeads(), waits: newLockWaits(cfg.MaxConns)}, nil
+	return &Store{
+		pool: pool, versions: versions, heads: newQueueHeads(), walks: newQueueWalks(), due: newOutboxHeads(), waits: newLockWaits(cfg.MaxConns),
+	}, nil
 }
 
 // Close ends all connections, waiting for those in use.

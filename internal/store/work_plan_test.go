@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestPlansOfWork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	const tasks, authors = 200_000, 20
+	const tasks, authors = 200_000, 10
 	ada := b.Contributors[0]
 	for _, table := range []string{"tasks", "task_nodes", "submissions", "skips"} {
 		b.exec(`ALTER TABLE ` + table + ` SET UNLOGGED`)
@@ -42,13 +43,17 @@ func TestPlansOfWork(t *testing.T) {
 		"claim behind a thousand skips": {
 			store.ClaimFreshSQL, []any{b.PipelineID, b.OrgID, ada, "subtask", store.ClaimTail(), store.QueueFront.Priority, store.QueueFront.TaskID}, 3*1000 + 100,
 		},
+		"history of another pipeline": {
+			store.HistorySQL, []any{ada, nil, []int64{b.PipelineID + 1}, 31, store.UndoWindow, store.HistoryFar}, 3*store.HistoryFar + 100,
+		},
 		"queue":         {store.CountQueueSQL, b.queueArgs(ada, "subtask"), 4 * 2000},
 		"review queue":  {store.CountQueueSQL, b.queueArgs(ada, "review"), 100},
 		"explain":       {store.BlockersSQL, []any{b.PipelineID, b.OrgID, ada, "subtask"}, 10 * 2000},
 		"explain later": {store.BlockersSQL, []any{b.PipelineID, b.OrgID, ada, "review"}, 10 * 2000},
-		"history":       {store.HistorySQL, []any{ada, nil, []int64{b.PipelineID}, 31, store.UndoWindow}, 5 * 31},
+		"history":       {store.HistorySQL, []any{ada, nil, []int64{b.PipelineID}, 31, store.UndoWindow, store.HistoryFar}, 5 * 31},
+		"end of it":     {store.HistoryEndSQL, []any{ada, nil, store.HistoryFar - 1}, store.HistoryFar + 100},
 		"answers":       {store.SubmissionsSQL, []any{b.count(`SELECT max(id) FROM tasks`), b.OrgID}, 20},
-		"nobody's":      {store.HistorySQL, []any{int64(987654), nil, []int64{b.PipelineID}, 31, store.UndoWindow}, 10},
+		"nobody's":      {store.HistorySQL, []any{int64(987654), nil, []int64{b.PipelineID}, 31, store.UndoWindow, store.HistoryFar}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := b.explain(c.sql, c.args...)
@@ -76,6 +81,34 @@ func TestPlansOfWork(t *testing.T) {
 	b.exec(`ANALYZE tasks`)
 	t.Run("queue beside many that ended on hold", func(t *testing.T) {
 		readsFew(t, b.explainKept(store.KeepPlanSQL, store.CountQueueSQL, b.queueArgs(b.Contributors[0], "review")...), 400)
+	})
+	b.oldHand(t, ada, tasks/authors)
+}
+
+// oldHand asserts that what somebody ever handed in, so many, is counted so far and no
+// further, and gone through to its end for the one that is from another pipeline.
+func (b *bench) oldHand(t *testing.T, user int64, submissions int) {
+	t.Helper()
+	t.Run("total", func(t *testing.T) {
+		readsFew(t, b.explainKept(store.KeepPlanSQL, store.TotalSQL, user, fmt.Sprintf("{%d}", b.OrgID)), store.TotalMost+100)
+		p, err := b.Store.Progress(t.Context(), user, 0)
+		require.NoError(t, err)
+		require.Equal(t, store.TotalMost, p.Total)
+	})
+	t.Run("a history to its end", func(t *testing.T) {
+		d := dbtest.Definition()
+		d.Name = "Another"
+		other, version := b.AddPipeline(t, d, store.StatusActive)
+		b.exec(`UPDATE tasks SET pipeline_id = $1, version_id = $2 WHERE id = (SELECT max(task_id) FROM submissions WHERE author = $3)`,
+			other, version, user)
+		var found []store.Done
+		q := store.HistoryQuery{UserID: user, PipelineID: other}
+		for pages, more := 0, true; more; pages++ {
+			require.LessOrEqual(t, pages, submissions/store.HistoryFar)
+			page := b.history(q)
+			found, more, q.Before = append(found, page.Items...), page.More, page.Next
+		}
+		require.Len(t, found, 1)
 	})
 }
 

@@ -6,6 +6,9 @@ import { Section } from '@/ui/Section';
 import classes from './home.module.css';
 import { progressQuery } from './queries';
 
+/** The server counts no further. */
+const totalMost = 10_000;
+
 /** What the person submitted: today, this week, the last two weeks by day. */
 export function Progress() {
   const { data, isPending } = useQuery({ ...progressQuery, refetchInterval: 20_000 });
@@ -24,7 +27,7 @@ export function Progress() {
         <dl className={classes.numbers}>
           <Count label="Today" n={data.today} />
           <Count label="This week" n={data.week} />
-          <Count label="In all" n={data.total} />
+          <Count label="In all" n={data.total} most={totalMost} />
         </dl>
         <Days days={data.days} />
         {judged > 0 && (
@@ -41,11 +44,14 @@ export function Progress() {
   );
 }
 
-function Count({ label, n }: { label: string; n: number }) {
+function Count({ label, n, most }: { label: string; n: number; most?: number }) {
   return (
     <div>
       <dt>{label}</dt>
-      <dd>{n.toLocaleString('en')}</dd>
+      <dd>
+        {n.toLocaleString('en')}
+        {n === most && '+'}
+      </dd>
     </div>
   );
 }

@@ -52,7 +52,7 @@ export default function HistoryPage() {
         {history.error && !history.data && (
           <ErrorNote error={history.error} doing="load your submissions" retry={() => void history.refetch()} />
         )}
-        {history.data && done.length === 0 && (
+        {history.data && done.length === 0 && !history.hasNextPage && (
           <EmptyState
             title={pipeline ? 'Nothing from this pipeline yet' : 'Nothing yet'}
             action={
