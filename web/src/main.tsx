@@ -14,7 +14,10 @@ import { watchSession } from './features/session/session';
 import { ConfirmDialogs } from './ui/ConfirmDialog';
 import { Fallback } from './ui/Fallback';
 
-watchSession(() => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey }));
+watchSession(
+  () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
+  () => router.history.destroy(),
+);
 
 // Not part of the first load: what is told before it is there, it shows when it comes.
 const News = lazy(chunk(() => import('./app/News')));

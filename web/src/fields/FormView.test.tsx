@@ -54,3 +54,27 @@ test('a document that is compared side by side can be said to be read', () => {
   if (second) fireEvent.click(second);
   expect(onPlayed).toHaveBeenCalledExactlyOnceWith('b');
 });
+
+test('an arrow in the strength of a comparison changes that, not which one is better', () => {
+  const onChange = vi.fn();
+  const scale = { min: 1, max: 3 };
+  render(
+    <MantineProvider env="test">
+      <FormView
+        fields={[{ name: 'better', type: 'pairwise', input: 'contributor', scale }]}
+        values={{}}
+        answers={{ better: { choice: 'b', strength: 2 } }}
+        onChange={onChange}
+        keys
+      />
+    </MantineProvider>,
+  );
+  const left = (el: Element) => fireEvent.keyDown(el, { key: 'ArrowLeft' });
+  expect(left(screen.getByRole('radio', { name: '2' }))).toBe(true); // the browser moves it
+  expect(onChange).not.toHaveBeenCalled();
+  for (const el of [screen.getByRole('radio', { name: /^B is/ }), document.body]) {
+    onChange.mockClear();
+    expect(left(el)).toBe(false);
+    expect(onChange).toHaveBeenCalledExactlyOnceWith('better', { choice: 'a', strength: 2 });
+  }
+});

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Button, Group, List, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { APIError, asAPIError, body, exportPipeline, parseDefinition } from '@/api';
 import { chunk } from '@/lib/chunk';
@@ -18,6 +19,14 @@ interface Props {
   onApply: (d: Definition) => void;
 }
 
+const question = {
+  title: 'Close without applying?',
+  body: 'What you changed in the document is lost. The draft stays as it is.',
+  confirmLabel: 'Discard the changes',
+  cancelLabel: 'Go on editing',
+  danger: true,
+};
+
 /** The definition as the document that `taskloom apply` takes. */
 export function YamlDialog({ opened, onClose, flush, onApply }: Props) {
   // Nothing else has what is written here: neither the draft nor this browser's copy of it.
@@ -26,14 +35,12 @@ export function YamlDialog({ opened, onClose, flush, onApply }: Props) {
     setChanged(false);
     onClose();
   };
+  useBlocker({
+    shouldBlockFn: async () => !(await confirm(question)),
+    enableBeforeUnload: true,
+    disabled: !opened || !changed,
+  });
   const close = async () => {
-    const question = {
-      title: 'Close without applying?',
-      body: 'What you changed in the document is lost. The draft stays as it is.',
-      confirmLabel: 'Discard the changes',
-      cancelLabel: 'Go on editing',
-      danger: true,
-    };
     if (!changed || (await confirm(question))) end();
   };
   return (
@@ -81,7 +88,8 @@ function YamlForm({ onClose, onApplied, flush, onApply, onChanged }: FormProps) 
     },
   });
   if (source.isPending) return <Skeleton h={360} />;
-  if (source.isError)
+  // Once it is here, what is edited needs no other: it may fail to come anew, as after a lost connection.
+  if (!source.data)
     return <ErrorNote error={source.error} doing="write the draft as YAML" retry={() => void source.refetch()} />;
   const { document } = source.data;
   const current = text ?? document;

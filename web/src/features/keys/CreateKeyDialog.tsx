@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { NewKey } from '@/api';
 import { ErrorNote } from '@/ui/ErrorNote';
@@ -16,8 +17,11 @@ export function CreateKeyDialog({ orgId, close, created }: Props) {
   const [name, setName] = useState('');
   const [expires, setExpires] = useState<Expiry>('90d');
   const create = useCreateKey(orgId);
+  // On its way it cannot be called back: there would be a key that nobody has seen.
+  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true, disabled: !create.isPending });
+  const leave = () => !create.isPending && close();
   return (
-    <Modal opened onClose={close} title="Create an API key">
+    <Modal opened onClose={leave} title="Create an API key">
       <form
         onSubmit={(e) => {
           e.preventDefault();
@@ -38,7 +42,7 @@ export function CreateKeyDialog({ orgId, close, created }: Props) {
           <ExpiryChoice label="Expiry" value={expires} onChange={setExpires} />
           {create.error && <ErrorNote error={create.error} doing="create the key" />}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={close}>
+            <Button variant="default" onClick={leave} disabled={create.isPending}>
               Cancel
             </Button>
             <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>

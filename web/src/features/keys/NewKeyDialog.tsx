@@ -1,5 +1,6 @@
 import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useBlocker } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { NewKey } from '@/api';
 import { Copy } from '@/ui/Copy';
 import { Snippet } from '@/ui/Snippet';
@@ -16,11 +17,7 @@ interface Props {
 /** The only time that a key's value is shown. It closes only on the word that it is stored. */
 export function NewKeyDialog({ created, pipelineId, close }: Props) {
   const [stored, setStored] = useState(false);
-  useEffect(() => {
-    const guard = (e: BeforeUnloadEvent) => e.preventDefault();
-    window.addEventListener('beforeunload', guard);
-    return () => window.removeEventListener('beforeunload', guard);
-  }, []);
+  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true });
   return (
     <Modal
       opened

@@ -1,6 +1,7 @@
 import { Button, Checkbox, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
-import { asAPIError, type NewInvite } from '@/api';
+import { asAPIError } from '@/api';
 import { useMe } from '@/features/session/me';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { InviteLink } from './InviteLink';
@@ -11,10 +12,14 @@ import { type OrgRole, orgRoles, type ProjectRole, projectRoles } from './roles'
 
 /** For whom and as what; then the link to send them. */
 export function InviteDialog({ where, close }: { where: Where; close: () => void }) {
-  const [made, setMade] = useState<NewInvite | null>(null);
+  const invite = useInvite(where);
+  const made = invite.data;
+  // On its way it cannot be called back: there would be a link that nobody has seen.
+  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true, disabled: !invite.isPending });
+  const leave = () => !invite.isPending && close();
   return (
-    <Modal opened onClose={close} title={made ? 'Send them this link' : 'Invite somebody'} closeOnClickOutside={!made}>
-      {made ? <InviteLink made={made} close={close} /> : <InviteForm where={where} close={close} made={setMade} />}
+    <Modal opened onClose={leave} title={made ? 'Send them this link' : 'Invite somebody'} closeOnClickOutside={!made}>
+      {made ? <InviteLink made={made} close={close} /> : <InviteForm where={where} close={leave} invite={invite} />}
     </Modal>
   );
 }
@@ -22,10 +27,10 @@ export function InviteDialog({ where, close }: { where: Where; close: () => void
 interface FormProps {
   where: Where;
   close: () => void;
-  made: (invite: NewInvite) => void;
+  invite: ReturnType<typeof useInvite>;
 }
 
-function InviteForm({ where, close, made }: FormProps) {
+function InviteForm({ where, close, invite }: FormProps) {
   const b = useMe();
   const inOrg = 'orgId' in where;
   const projects = inOrg ? b.projects.filter((p) => p.org_id === where.orgId) : [];
@@ -36,24 +41,20 @@ function InviteForm({ where, close, made }: FormProps) {
     const [only] = projects;
     return only && projects.length === 1 ? { [only.id]: 'contributor' } : {};
   });
-  const invite = useInvite(where);
   const wrong = invite.error ? asAPIError(invite.error).problems.find((p) => p.path?.includes('email')) : undefined;
 
   return (
     <form
       onSubmit={(e) => {
         e.preventDefault();
-        invite.mutate(
-          {
-            email: email.trim(),
-            role: inOrg ? orgRole : role,
-            projects:
-              orgRole === 'org_admin'
-                ? []
-                : Object.entries(grants).map(([id, r]) => ({ project_id: Number(id), role: r })),
-          },
-          { onSuccess: made },
-        );
+        invite.mutate({
+          email: email.trim(),
+          role: inOrg ? orgRole : role,
+          projects:
+            orgRole === 'org_admin'
+              ? []
+              : Object.entries(grants).map(([id, r]) => ({ project_id: Number(id), role: r })),
+        });
       }}
     >
       <Stack gap="md">
@@ -107,7 +108,7 @@ function InviteForm({ where, close, made }: FormProps) {
         )}
         {invite.error && !wrong && <ErrorNote error={invite.error} doing="make the invite" />}
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={close}>
+          <Button variant="default" onClick={close} disabled={invite.isPending}>
             Cancel
           </Button>
           <Button type="submit" loading={invite.isPending} disabled={email.trim() === ''}>

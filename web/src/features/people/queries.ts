@@ -53,8 +53,9 @@ function usePeopleMutation<V, R>(mutationFn: (v: V) => Promise<R>) {
   const client = useQueryClient();
   return useMutation({
     mutationFn,
+    // Not waited for: the link of a new invite is shown at once.
     onSettled: () =>
-      client.invalidateQueries({
+      void client.invalidateQueries({
         predicate: ({ queryKey: [op] }) =>
           /^(list(Org|Project)(Members|Invites)|listInvites|getMe|listProjects)$/.test(String(op)),
       }),

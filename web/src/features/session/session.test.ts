@@ -8,11 +8,11 @@ const answer = (status: number, data: unknown) =>
 let replaced: string[];
 
 /** Fresh modules: the session is one of the tab. */
-async function load() {
+async function load(free = () => {}) {
   vi.resetModules();
   const api = await import('@/api');
   const { session, hear, watchSession } = await import('./session');
-  watchSession(() => {});
+  watchSession(() => {}, free);
   return { api, session, hear };
 }
 
@@ -117,6 +117,15 @@ describe('another person', () => {
     const { session } = await load();
     expect(session.is(ada)).toBe(true);
     expect(session.is(ben)).toBe(false);
+    expect(replaced).toEqual(['/']);
+  });
+
+  it('takes away what would ask before the page is left', async () => {
+    const free = vi.fn();
+    const { session } = await load(free);
+    session.is(ada);
+    session.is(ben);
+    expect(free).toHaveBeenCalledOnce();
     expect(replaced).toEqual(['/']);
   });
 });

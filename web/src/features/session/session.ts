@@ -57,12 +57,15 @@ function lose(): Promise<void> | undefined {
   return waiting.promise;
 }
 
+/** Takes away what asks before the page is left. */
+let unguard = () => {};
+
 /**
  * Leaves the page and everything in memory behind. Pages that guard unsaved
  * work are not asked: it belongs to a session that is over.
  */
 function leaveTo(path: string) {
-  window.addEventListener('beforeunload', (e) => e.stopImmediatePropagation(), { capture: true });
+  unguard();
   window.location.replace(path);
 }
 
@@ -120,8 +123,9 @@ export function hear(news: News, check: () => void) {
   else if (state.lost) regain();
 }
 
-/** Starts the session's part in requests; check asks the server who this is. */
-export function watchSession(check: () => void): () => void {
+/** Starts the session's part in requests; check asks the server who this is, free takes the pages' guards away. */
+export function watchSession(check: () => void, free = () => {}): () => void {
+  unguard = free;
   whenSessionLost(lose);
   const onNews = (e: MessageEvent<News>) => hear(e.data, check);
   channel?.addEventListener('message', onNews);

@@ -75,9 +75,12 @@ describe('shortcuts', () => {
   });
 
   it('work on boxes to tick, which take no text', () => {
-    const [b] = register({ keys: 'n' });
-    press('n', element('<input type="checkbox">'));
+    const [b, arrow] = register({ keys: 'n' }, { keys: 'ArrowRight' });
+    const at = element('<input type="checkbox">');
+    press('n', at);
+    press('ArrowRight', at);
     expect(b?.run).toHaveBeenCalledOnce();
+    expect(arrow?.run).toHaveBeenCalledOnce();
   });
 
   it('of the page rest while a dialog has the focus', () => {
@@ -93,6 +96,28 @@ describe('shortcuts', () => {
     const [b] = register({ keys: 'Enter' });
     press('Enter', element('<button type="button"></button>'));
     expect(b?.run).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    '<audio controls></audio>',
+    '<input type="radio">',
+    '<div role="radiogroup"><input type="radio" data-here><input type="radio" aria-keyshortcuts="1"></div>',
+    '<div role="slider" tabindex="0"></div>',
+    '<div role="tablist"><button type="button" role="tab" data-here></button></div>',
+  ])('leave an arrow to what it moves: %s', (html) => {
+    const [arrow, chord] = register({ keys: 'ArrowRight' }, { keys: 'shift+ArrowRight' });
+    const at = element(html);
+    expect(press('ArrowRight', at).defaultPrevented).toBe(false);
+    expect(arrow?.run).not.toHaveBeenCalled();
+    press('ArrowRight', at, { shiftKey: true });
+    expect(chord?.run).toHaveBeenCalledOnce();
+  });
+
+  it('act in the group of the choice that they are printed on, arrows too', () => {
+    const [arrow] = register({ keys: 'ArrowRight' });
+    const choices = '<input type="radio" data-here><input type="radio" aria-keyshortcuts="ArrowRight">';
+    press('ArrowRight', element(`<div role="radiogroup">${choices}</div>`));
+    expect(arrow?.run).toHaveBeenCalledOnce();
   });
 
   it('of one character are off when the person wants that', () => {

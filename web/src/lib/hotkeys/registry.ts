@@ -63,6 +63,15 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
+/** Where arrows go to another choice or tab, or along a slider or a recording; a box to tick takes none. */
+const moved = 'input:not([type="checkbox"]),select,audio,video,[role="radiogroup"],[role="slider"],[role="tab"]';
+
+/** Whether the key moves what has the focus: an arrow, but among choices one of which says that it is its shortcut. */
+function moves(keys: string, target: HTMLElement): boolean {
+  if (!keys.startsWith('Arrow') || !target.closest(moved)) return false;
+  return !target.closest('[role="radiogroup"]')?.querySelector(`[aria-keyshortcuts="${keys}"]`);
+}
+
 /** Whether the binding may act on a key that was pressed there. */
 export function applies(b: Binding, target: EventTarget | null, singleKeys: boolean): boolean {
   const single = governed(b);
@@ -71,6 +80,7 @@ export function applies(b: Binding, target: EventTarget | null, singleKeys: bool
   if (isTyping(target) && (single || !b.allowInInput)) return false;
   if (!b.inDialog && target.closest('[role="dialog"],[role="alertdialog"],[role="menu"],[role="listbox"]'))
     return false;
+  if (moves(b.keys, target)) return false;
   // Enter and Space press what has the focus.
   if (
     (b.keys === 'Enter' || b.keys === 'Space') &&

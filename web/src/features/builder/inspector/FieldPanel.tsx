@@ -149,7 +149,7 @@ export function FieldPanel({ node, index }: { node: PipelineNode; index: number 
       <Settings field={field} settings={settingsOf(field)} known={known} onChange={set} />
       {(field.input === 'static' ||
         (field.input === 'contributor' && field.type !== 'file_upload' && field.type !== 'text_spans')) && (
-        <ValueEditor field={field} onChange={(value, tag) => set({ value }, tag)} />
+        <ValueEditor key={`${field.name} ${field.type}`} field={field} onChange={(value, tag) => set({ value }, tag)} />
       )}
       {field.input === 'llm' && field.llm && (
         <LlmPart field={field} known={known} onChange={(llm, tag) => set({ llm }, tag)} />

@@ -1,5 +1,6 @@
-import { Button, Skeleton, Stack } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Button, Skeleton, Stack, Text } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import { unparsedFault } from '@/fields/unparsed';
 import { chunk } from '@/lib/chunk';
 import type { Field } from '@/pipeline/definition';
 import { AreaPart, PartBox, Section, TextPart } from './controls';
@@ -13,9 +14,22 @@ interface Props {
 
 /** The value of a static field, or what a contributor's field starts with, in the type's own control. */
 export function ValueEditor({ field, onChange }: Props) {
+  const [typed, setTyped] = useState<{ text: unknown; over: unknown }>();
   const fixed = field.input === 'static';
   const title = fixed ? 'What it shows' : 'Starts with';
-  const set = (value: unknown) => onChange(value === null || value === '' ? undefined : value, `value ${field.name}`);
+  // A text that is no value of JSON stays here, over the value that it began from: the definition would publish it.
+  const kept = !typed || typed.over !== field.value;
+  const shown = kept ? field.value : typed.text;
+  const unsaved =
+    unparsedFault(shown) &&
+    (kept
+      ? 'This text is saved as it is, and would be published: mend or clear it.'
+      : 'What is shown here is not what is saved.');
+  const set = (value: unknown) => {
+    const whole = unparsedFault(value) === undefined;
+    setTyped(whole ? undefined : { text: value, over: field.value });
+    if (whole) onChange(value === null || value === '' ? undefined : value, `value ${field.name}`);
+  };
   if (field.type === 'static_content') {
     return (
       <AreaPart
@@ -44,7 +58,7 @@ export function ValueEditor({ field, onChange }: Props) {
     <Section
       title={title}
       aside={
-        field.value !== undefined && (
+        shown !== undefined && (
           <Button size="compact-xs" variant="subtle" onClick={() => set(undefined)}>
             Clear
           </Button>
@@ -56,11 +70,17 @@ export function ValueEditor({ field, onChange }: Props) {
           <Suspense fallback={<Skeleton h={36} />}>
             <FieldInput
               field={{ ...field, input: 'contributor', title: title, value: undefined }}
-              value={field.value}
+              value={shown}
               onChange={set}
               context={{}}
+              error={unsaved}
             />
           </Suspense>
+          {unsaved && (
+            <Text size="xs" c="var(--mantine-color-error)" role="status">
+              {unsaved}
+            </Text>
+          )}
         </Stack>
       </PartBox>
     </Section>

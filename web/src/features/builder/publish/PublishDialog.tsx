@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { APIError, body, getPipeline } from '@/api';
 import { equal } from '@/pipeline/diff';
@@ -27,8 +27,11 @@ interface Props {
 
 /** What is in the way of publishing; when nothing is, what changes, a note, and the button. */
 export function PublishDialog(props: Props) {
+  const { id } = useBuilder();
+  // On its way it cannot be called back, and its answer would close what is open by then.
+  const busy = useIsMutating({ mutationKey: ['publishPipeline', id] }) > 0;
   return (
-    <Modal opened={props.opened} onClose={props.onClose} title="Publish" size="lg">
+    <Modal opened={props.opened} onClose={() => !busy && props.onClose()} title="Publish" size="lg">
       <PublishForm {...props} />
     </Modal>
   );
@@ -39,6 +42,7 @@ function PublishForm({ onClose, draft, flush, check, onJump }: Props) {
   const cache = useQueryClient();
   const [note, setNote] = useState('');
   const publish = useMutation({
+    mutationKey: ['publishPipeline', id],
     mutationFn: async () => {
       if (!(await flush())) {
         throw new APIError(
@@ -54,10 +58,10 @@ function PublishForm({ onClose, draft, flush, check, onJump }: Props) {
       }
       return publishSeen(id, now.revision, note);
     },
-    onSuccess: async (p) => {
+    onSuccess: (p) => {
       notify.done(p.status === 'DRAFT' ? 'Published.' : `Version ${p.version} is live: new tasks get it.`);
       onClose();
-      await cache.invalidateQueries();
+      void cache.invalidateQueries();
     },
   });
   const first = draft.version === 0;
@@ -112,7 +116,7 @@ function PublishForm({ onClose, draft, flush, check, onJump }: Props) {
                 </Notice>
               )}
               <Group justify="flex-end">
-                <Button variant="default" onClick={onClose}>
+                <Button variant="default" onClick={onClose} disabled={publish.isPending}>
                   Cancel
                 </Button>
                 <Button
