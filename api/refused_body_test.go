@@ -25,17 +25,19 @@ func TestWhoSendsFirstHearsTheRefusal(t *testing.T) {
 	for _, row := range []struct {
 		name, path string
 		change     header
+		size       int
 		status     int
 	}{
-		{"no such key", tasks, with("X-API-Key", apikey.Prefix+strings.Repeat("0", 40)), http.StatusUnauthorized},
-		{"no JSON", tasks, with("Content-Type", "text/csv"), http.StatusUnsupportedMediaType},
-		{"no such workflow", "/workflows/987654321/tasks", json, http.StatusNotFound},
-		{"too often", tasks, json, http.StatusTooManyRequests},
-		{"too often again", tasks, json, http.StatusTooManyRequests},
+		{"no such key", tasks, with("X-API-Key", apikey.Prefix+strings.Repeat("0", 40)), 16 << 20, http.StatusUnauthorized},
+		{"nor may it be as large", tasks, with("X-API-Key", apikey.Prefix+strings.Repeat("0", 40)), 40 << 20, http.StatusUnauthorized},
+		{"no JSON", tasks, with("Content-Type", "text/csv"), 16 << 20, http.StatusUnsupportedMediaType},
+		{"no such workflow", "/workflows/987654321/tasks", json, 16 << 20, http.StatusNotFound},
+		{"too often", tasks, json, 16 << 20, http.StatusTooManyRequests},
+		{"too often again", tasks, json, 16 << 20, http.StatusTooManyRequests},
 	} {
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
 		require.NoError(t, err)
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/api/v1"+row.path, bytes.NewReader(make([]byte, 16<<20)))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/api/v1"+row.path, bytes.NewReader(make([]byte, row.size)))
 		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-API-Key", b.KeyValue)

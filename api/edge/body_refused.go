@@ -22,14 +22,14 @@ func (rd *Reader) ReadOn(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	status, length := ctx.Status(), r.ContentLength
 	if status < http.StatusBadRequest || status == http.StatusServiceUnavailable ||
-		length == 0 || length > MaxBody || From(r.Context()).read {
+		length == 0 || From(r.Context()).read {
 		return
 	}
 	select {
 	case rd.refused <- struct{}{}:
 		defer func() { <-rd.refused }()
 		began := time.Now()
-		rd.skip(w, r, MaxBody)
+		rd.discard(w, r, MaxBody)
 		From(r.Context()).listened = time.Since(began)
 	default:
 	}

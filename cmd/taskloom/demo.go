@@ -39,8 +39,8 @@ func (a *app) demoCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&tasks, "tasks", 1000, "how many tasks to create")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "repeats what the simulated people decide")
-	cmd.Flags().StringVar(&problems, "problems", "../shared/data/gsm8k-problems.jsonl",
-		"lines of {\"question\", \"answer\"}; where the file is absent a built-in sample serves")
+	cmd.Flags().StringVar(&problems, "problems", "",
+		"a file with lines of {\"question\", \"answer\"}; without one a built-in sample serves")
 	return cmd
 }
 
@@ -53,7 +53,7 @@ func (a *app) demo(ctx context.Context, o demo.Options, problems string) error {
 	if o.Problems, given, err = demo.Load(problems); err != nil {
 		return fault.New(fault.InvalidRequest, "cannot read the problems: %s", err)
 	}
-	if !given {
+	if !given && problems != "" {
 		fmt.Fprintf(a.out, "%s is not there; the built-in sample of %d problems serves instead\n", problems, len(o.Problems))
 	}
 	if o.Store, err = openStore(ctx, c); err != nil {

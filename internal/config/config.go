@@ -151,8 +151,13 @@ func (c Config) Level() slog.Level {
 
 func (c Config) check(p *problems) {
 	if u := c.DatabaseURL.Reveal(); u != "" {
-		// pgx's error names the URL without its password.
-		if _, err := pgxpool.ParseConfig(u); err != nil {
+		// pgx's error names the URL without its password. What has no scheme it takes for
+		// keywords, of which the first would be the host and all up to its question mark.
+		_, err := pgxpool.ParseConfig(u)
+		if word, _, _ := strings.Cut(u, "="); err == nil && !strings.Contains(u, "://") && strings.ContainsAny(word, "/:@?") {
+			err = errors.New("it does not begin with postgres://")
+		}
+		if err != nil {
 			p.add("DATABASE_URL", "is no Postgres address; write postgres://user:password@host:5432/database: %s",
 				strings.ReplaceAll(err.Error(), "\n", " "))
 		}

@@ -161,8 +161,15 @@ func TestRequire(t *testing.T) {
 	require.Contains(t, problems["TEMPORAL_ADDRESS"], "host:port")
 	require.Contains(t, problems, "LOG_FORMAT")
 
-	c, err = config.Load([]string{"DATABASE_URL=postgres://h/db"})
-	require.NoError(t, c.Require(err, "DATABASE_URL"))
+	for _, address := range []string{"postgres://h/db", "host=h dbname=db", "postgresql://u:a=b@h/db?sslmode=disable"} {
+		c, err = config.Load([]string{"DATABASE_URL=" + address})
+		require.NoError(t, c.Require(err, "DATABASE_URL"), address)
+	}
+	for _, address := range []string{"127.0.0.1:5432/taskloom?sslmode=disable", "u:hunter2@h/db?sslmode=disable"} {
+		_, err = config.Load([]string{"DATABASE_URL=" + address})
+		require.Contains(t, found(t, err)["DATABASE_URL"], "does not begin with postgres://")
+		require.NotContains(t, found(t, err)["DATABASE_URL"], "hunter2")
+	}
 }
 
 func TestSecretsAreNotPrinted(t *testing.T) {

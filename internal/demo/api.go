@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -14,8 +15,12 @@ import (
 	"time"
 )
 
-// callTimeout bounds one call of a simulated person.
-const callTimeout = 30 * time.Second
+const (
+	// callTimeout bounds one call of a simulated person.
+	callTimeout = 30 * time.Second
+	// overloadMost is for how long somebody comes back to a server that has too much to do.
+	overloadMost = 2 * time.Minute
+)
 
 // api speaks to the product over HTTP only.
 type api struct {
@@ -41,7 +46,7 @@ type refusal struct {
 	Call    string
 	Code    string `json:"error"`
 	Message string `json:"message"`
-	// RetryAfter is how many seconds to wait, with 429.
+	// RetryAfter is how many seconds to wait, with 429, and with 503 where nothing was done.
 	RetryAfter int `json:"retry_after"`
 }
 
@@ -50,15 +55,21 @@ func (r *refusal) Error() string {
 }
 
 // call sends a request and decodes the answer; false when there is no content.
-// Where there is a limit, it waits as it is told and sends the request again.
+// Where there is a limit, it waits as it is told and sends the request again: for ever
+// where it is of the caller's own, for a while where the server has too much to do. Each
+// waits a little longer than the others, for these people never pause, and would come back
+// as the crowd that was sent away.
 func (a *api) call(ctx context.Context, method, path string, in, out any) (bool, error) {
+	began := time.Now()
 	for {
 		some, err := a.send(ctx, method, path, in, out)
 		refused, ok := errors.AsType[*refusal](err)
-		if !ok || refused.Status != http.StatusTooManyRequests {
+		busy := ok && refused.Status == http.StatusServiceUnavailable && refused.RetryAfter > 0 && time.Since(began) < overloadMost
+		if !busy && (!ok || refused.Status != http.StatusTooManyRequests) {
 			return some, err
 		}
-		if err := wait(ctx, time.Duration(max(1, refused.RetryAfter))*time.Second); err != nil {
+		told := time.Duration(max(1, refused.RetryAfter)) * time.Second
+		if err := wait(ctx, told+rand.N(told)); err != nil { //nolint:gosec // chance, no secret
 			return false, err
 		}
 	}
@@ -96,6 +107,9 @@ func (a *api) send(ctx context.Context, method, path string, in, out any) (bool,
 	if res.StatusCode >= http.StatusBadRequest {
 		r := &refusal{Status: res.StatusCode, Call: method + " " + path}
 		_ = json.Unmarshal(answer, r) // an answer in another shape still has its status
+		if told, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
+			r.RetryAfter = told
+		}
 		return false, r
 	}
 	if res.StatusCode == http.StatusNoContent || out == nil {

@@ -135,7 +135,7 @@ func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, was hande
 	case pipeline.UndoOver:
 		return fault.New(fault.Conflict, "task %d has ended; nothing can be changed on it any more", t.ID)
 	case pipeline.UndoFinal:
-		return fault.New(fault.Conflict, "what you handed in for task %d is final: no review comes after it", t.ID)
+		return fault.New(fault.Conflict, "what you handed in for task %d is final: no review can send it back", t.ID)
 	case pipeline.UndoFollowed:
 		return fault.New(fault.Conflict, "node %q of task %d, which follows, was taken up since; it can no longer be undone", by, t.ID)
 	case pipeline.UndoDecided:
