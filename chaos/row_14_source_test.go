@@ -44,6 +44,7 @@ var looksAtItsClock = map[string]string{
 	"api/edge/ratelimit_again.go AgainRefused":   "a span: a second in which a refusal is repeated",
 	"api/edge/body.go discard":                   "a connection's deadline: a span to the runtime",
 	"api/edge/body.go readInTime":                "a connection's deadline: a span to the runtime",
+	"api/edge/body_refused.go ReadOn":            "a span, for the log and the metrics: how long a client was listened to",
 	"api/edge/observe.go Middleware":             "a span, for the log and the metrics",
 	"api/edge/observe.go finish":                 "a span, for the log and the metrics",
 	"api/api.go New":                             "handed on",

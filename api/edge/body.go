@@ -101,15 +101,11 @@ const (
 // sends all of it before it looks for the answer would meet a broken
 // connection instead of the 413. One that waits to be asked is not asked.
 func (rd *Reader) discard(w http.ResponseWriter, r *http.Request, limit int64) {
-	rd.skip(w, r, 2*limit+discardBytes)
-}
-
-func (rd *Reader) skip(w http.ResponseWriter, r *http.Request, most int64) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
-	_ = huma.SetReadDeadline(w, time.Now().Add(rd.rest)) // not every test's writer has deadlines
-	_, _ = io.CopyN(io.Discard, r.Body, most)            // what does not come is not missed
+	_ = huma.SetReadDeadline(w, time.Now().Add(rd.rest))      // not every test's writer has deadlines
+	_, _ = io.CopyN(io.Discard, r.Body, 2*limit+discardBytes) // what does not come is not missed
 }
 
 // checkContentType refuses what is not plain JSON. A body without a content
