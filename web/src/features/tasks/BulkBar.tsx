@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { asAPIError, body, type ListedTask, listPipelineTasks } from '@/api';
 import { count } from '@/features/pipelines/lifecycle';
 import { BulkDialog } from './BulkDialog';
-import { type BulkAction, claimsSeen } from './bulk';
+import { type BulkAction, claimsSeen, type SeenClaims } from './bulk';
 import type { TaskQuery } from './filters';
 
 interface Props {
@@ -33,9 +33,9 @@ const actions: { action: BulkAction; label: string; danger?: boolean }[] = [
 
 /** What can be done to the selected tasks, and how to select the rest of what matches. */
 export function BulkBar({ pipelineId, asked, tasks, ids, moreMatch, onSelect, onDone }: Props) {
-  const [chosen, setChosen] = useState<{ action: BulkAction; seen: number }>();
+  const [chosen, setChosen] = useState<{ action: BulkAction; seen: SeenClaims }>();
   /** The claims that were seen when all that match were selected. */
-  const [matched, setMatched] = useState<number>();
+  const [matched, setMatched] = useState<SeenClaims>();
   const [note, setNote] = useState('');
   const [found, setFound] = useState<number>();
   const search = useRef<AbortController>(undefined);
@@ -82,7 +82,7 @@ export function BulkBar({ pipelineId, asked, tasks, ids, moreMatch, onSelect, on
             size="compact-sm"
             variant="default"
             c={a.danger ? 'red' : undefined}
-            onClick={() => setChosen({ action: a.action, seen: seenOf(tasks, ids, matched) })}
+            onClick={() => setChosen({ action: a.action, seen: claimsSeen(tasks, matched) })}
           >
             {a.label}…
           </Button>
@@ -126,22 +126,16 @@ export function BulkBar({ pipelineId, asked, tasks, ids, moreMatch, onSelect, on
  */
 async function matching(pipelineId: number, asked: TaskQuery, progress: (n: number) => void, signal: AbortSignal) {
   const ids: number[] = [];
-  let seen = 0;
+  let seen: SeenClaims = new Map();
   let cursor: string | undefined;
   do {
     const page = await body(
       listPipelineTasks({ path: { pipeline_id: pipelineId }, query: { ...asked, cursor, limit: 200 }, signal }),
     );
     ids.push(...page.tasks.map((t) => t.id));
-    seen = Math.max(seen, claimsSeen(page.tasks));
+    seen = claimsSeen(page.tasks, seen);
     cursor = page.next_cursor ?? undefined;
     progress(ids.length);
   } while (cursor && ids.length < selectLimit && !signal.aborted);
   return { ids, seen, more: cursor !== undefined };
-}
-
-/** The claims that were seen on the selected tasks: those that the list shows, unless some are not in it. */
-function seenOf(tasks: ListedTask[], ids: number[], matched: number | undefined): number {
-  const listed = new Set(tasks.map((t) => t.id));
-  return matched === undefined || ids.every((id) => listed.has(id)) ? claimsSeen(tasks) : matched;
 }

@@ -17,13 +17,13 @@ import { useRef, useState } from 'react';
 import { body, bulkTasks } from '@/api';
 import { count } from '@/features/pipelines/lifecycle';
 import { ErrorNote } from '@/ui/ErrorNote';
-import { type BulkAction, type BulkOutcome, runBulk } from './bulk';
+import { asOf, type BulkAction, type BulkOutcome, runBulk, type SeenClaims } from './bulk';
 
 interface Props {
   pipelineId: number;
   action: BulkAction;
-  /** The time before which the claims were made that the list showed; only these are released. */
-  seen: number;
+  /** The claims that the list showed; only these are released. */
+  seen: SeenClaims;
   ids: number[];
   /** left are the tasks that it is still to be done to; undefined when nothing was sent. */
   close: (left: number[] | undefined) => void;
@@ -104,7 +104,7 @@ export function BulkDialog({ pipelineId, action, seen, ids, close }: Props) {
               action,
               task_ids: part,
               ...(action === 'set_priority' ? { priority: Number(priority) } : {}),
-              ...(action === 'release' ? { as_of: new Date(seen).toISOString() } : {}),
+              ...(action === 'release' ? { as_of: asOf(seen, part) } : {}),
               ...(reason.trim() ? { reason: reason.trim() } : {}),
             },
           }),

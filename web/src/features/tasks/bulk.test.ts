@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { bulkLimit, chunks, claimsSeen, runBulk } from './bulk';
+import { asOf, bulkLimit, chunks, claimsSeen, runBulk } from './bulk';
 
 const ids = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
@@ -8,11 +8,15 @@ test('chunks keep order and lose nothing', () => {
   expect(chunks([], 2)).toEqual([]);
 });
 
-test('a list shows claims up to its newest one', () => {
-  const at = (status: string, since: string) => ({ at: [{ status, since }] });
-  expect(claimsSeen([at('available', '2026-11-21T09:00:00Z')])).toBe(0);
-  const tasks = [at('claimed', '2026-11-21T08:00:00.25Z'), at('claimed', '2026-11-21T07:00:00Z')];
-  expect(new Date(claimsSeen(tasks)).toISOString()).toBe('2026-11-21T08:00:00.251Z');
+test('claims are released up to the newest that was seen on the tasks of a request', () => {
+  const task = (id: number, status: string, since: string) => ({ id, at: [{ status, since: `2026-11-21T${since}Z` }] });
+  const first = claimsSeen([task(1, 'claimed', '08:00:00.25'), task(2, 'claimed', '07:00:00')]);
+  expect(asOf(first, [1, 2])).toBe('2026-11-21T08:00:00.251Z');
+  const both = claimsSeen([task(3, 'claimed', '09:00:00')], first);
+  expect(asOf(both, [2])).toBe('2026-11-21T07:00:00.001Z');
+  expect(asOf(both, [1, 2])).toBe('2026-11-21T08:00:00.251Z');
+  expect(asOf(both, [3])).toBe('2026-11-21T09:00:00.001Z');
+  expect(asOf(claimsSeen([task(3, 'available', '09:30:00')], both), [3])).toBe('1970-01-01T00:00:00.000Z');
 });
 
 test('many tasks go in requests that the server takes, and refusals are collected', async () => {

@@ -21,12 +21,29 @@ interface Answer {
 }
 
 /**
- * The time, in milliseconds, before which the claims were made that a list shows: by the database's clock, as it tells
- * since when they are held. No other clock says what the list was too early for.
+ * The claims that were seen: by task, the time in milliseconds before which its newest one was made. It is of the
+ * database's clock, as that tells since when they are held. No other clock says what a list was too early for.
  */
-export function claimsSeen(tasks: readonly { at: readonly { status: string; since: string }[] }[]): number {
-  const claims = tasks.flatMap((t) => t.at.filter((n) => n.status === 'claimed'));
-  return claims.reduce((seen, c) => Math.max(seen, Date.parse(c.since) + 1), 0); // a Date cuts microseconds off
+export type SeenClaims = ReadonlyMap<number, number>;
+
+/** The claims that a list shows, besides those that were seen before on what is not in it. */
+export function claimsSeen(
+  tasks: readonly { id: number; at: readonly { status: string; since: string }[] }[],
+  before: SeenClaims = new Map(),
+): SeenClaims {
+  const seen = new Map(before);
+  for (const t of tasks) {
+    // A Date cuts microseconds off, hence the one more.
+    const claims = t.at.filter((n) => n.status === 'claimed').map((n) => Date.parse(n.since) + 1);
+    if (claims.length > 0) seen.set(t.id, Math.max(...claims));
+    else seen.delete(t.id);
+  }
+  return seen;
+}
+
+/** The time before which the claims on these tasks were made that were seen. Tasks of a request were listed together. */
+export function asOf(seen: SeenClaims, ids: readonly number[]): string {
+  return new Date(Math.max(0, ...ids.map((id) => seen.get(id) ?? 0))).toISOString();
 }
 
 /** The most tasks that the server takes in one request. */
