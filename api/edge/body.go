@@ -99,7 +99,7 @@ const (
 
 // discard reads on after a body was refused, within bounds: a client that
 // sends all of it before it looks for the answer would meet a broken
-// connection instead of the 413. One that waits to be asked is not asked.
+// connection instead of the answer. One that waits to be asked is not asked.
 func (rd *Reader) discard(w http.ResponseWriter, r *http.Request, limit int64) {
 	if r.Header.Get("Expect") != "" {
 		return

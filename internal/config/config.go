@@ -152,7 +152,7 @@ func (c Config) Level() slog.Level {
 func (c Config) check(p *problems) {
 	if u := c.DatabaseURL.Reveal(); u != "" {
 		// pgx's error names the URL without its password. What has no scheme it takes for
-		// keywords, of which the first would be the host and all up to its question mark.
+		// keywords, the first being all that stands before an equals sign.
 		_, err := pgxpool.ParseConfig(u)
 		if word, _, _ := strings.Cut(u, "="); err == nil && !strings.Contains(u, "://") && strings.ContainsAny(word, "/:@?") {
 			err = errors.New("it does not begin with postgres://")
