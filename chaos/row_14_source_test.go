@@ -36,6 +36,7 @@ var looksAtItsClock = map[string]string{
 	"internal/blob/body.go watchStall":           "a span: how long an object stands still",
 	"internal/blob/body.go ask":                  "a span: how long an object stands still",
 	"internal/blob/body.go pause":                "a span: how long an object stands still",
+	"internal/blob/probe.go sweepProbes":         "how old what a doctor left is: an hour, of an object that is needed for seconds",
 	"internal/limit/memory.go newMemory":         "a span: how old the counts are",
 	"internal/limit/memory.go age":               "a span: how old the counts are",
 	"internal/limit/memory.go state":             "there and back in one call: the library wants a date where the rest of a window is meant",

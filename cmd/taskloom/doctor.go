@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -38,12 +39,14 @@ type doctor struct {
 	store    *store.Store
 	temporal client.Client
 	objects  *blob.Store
-	// databaseUp is set once the database has answered, schemaFits once its schema is
-	// what this binary needs, or newer: what it does not tell from then on, it refuses.
-	databaseUp, schemaFits bool
-	// temporalUp is set once Temporal has answered; what cannot is not asked
-	// again.
+	// schemaFits is set once the schema of the database is what this binary needs, or
+	// newer: what the database does not tell from then on, it refuses.
+	schemaFits bool
+	// temporalUp is set once Temporal has answered, and has the namespace.
 	temporalUp bool
+	// failed are the names of the checks that failed; what cannot answer is not asked
+	// again.
+	failed []string
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -120,27 +123,51 @@ type toldCheck struct {
 type check struct {
 	name string
 	look func(context.Context) finding
+	// needs are checks before it without which this one would accuse the wrong part.
+	needs []string
 }
 
+// Those that others need.
+const (
+	databaseCheck = "database"
+	temporalCheck = "temporal"
+	bucketCheck   = "s3"
+)
+
 func (d *doctor) checks() []check {
+	ofDatabase, ofTemporal := []string{databaseCheck}, []string{temporalCheck}
+	// Workers that do not reach Temporal do not count as alive.
+	ofWorkers := []string{databaseCheck, temporalCheck}
 	return []check{
-		{"database", d.database},
-		{"durability", d.durable},
-		{"schema", d.schema},
-		{"clock", d.clock},
-		{"temporal", d.temporalServer},
-		{"search attributes", d.searchAttributes},
-		{"pollers", d.pollers},
-		{"s3", d.bucket},
-		{"s3 from browsers", d.cors},
-		{"uploads", d.uploads},
-		{"outbox", d.outbox},
-		{"lagging tasks", d.lagging},
+		{databaseCheck, d.database, nil},
+		{"durability", d.durable, ofDatabase},
+		{"schema", d.schema, ofDatabase},
+		{"clock", d.clock, ofDatabase},
+		{temporalCheck, d.temporalServer, nil},
+		{"search attributes", d.searchAttributes, ofTemporal},
+		{"pollers", d.pollers, ofWorkers},
+		{bucketCheck, d.bucket, nil},
+		{"s3 from browsers", d.cors, []string{bucketCheck}},
+		{"uploads", d.uploads, ofWorkers},
+		{"outbox", d.outbox, ofDatabase},
+		{"lagging tasks", d.lagging, ofDatabase},
 	}
 }
 
 func (d *doctor) run(ctx context.Context, c check) finding {
+	for _, need := range c.needs {
+		if slices.Contains(d.failed, need) {
+			return finding{verdict: skipped, text: notLookedAt(need)}
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	return c.look(ctx)
+	f := c.look(ctx)
+	if f.verdict == failure {
+		d.failed = append(d.failed, c.name)
+	}
+	return f
 }
+
+// notLookedAt is said of what could not be seen for a check that failed.
+func notLookedAt(need string) string { return "not looked at: the line on " + need + " says why" }

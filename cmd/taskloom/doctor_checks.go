@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 
+	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/store"
 	"github.com/taskloom/taskloom/workflows"
 )
@@ -37,7 +39,6 @@ func (d *doctor) database(ctx context.Context) finding {
 			"check that Postgres runs there and that DATABASE_URL has the right host, port, user and password",
 		}
 	}
-	d.databaseUp = true
 	return finding{verdict: fine, text: fmt.Sprintf("Postgres %s at %s answers in %s",
 		version, databasePlace(d.config), time.Since(begun).Round(time.Millisecond))}
 }
@@ -45,10 +46,8 @@ func (d *doctor) database(ctx context.Context) finding {
 func (d *doctor) schema(ctx context.Context) finding {
 	have, want, err := d.store.SchemaVersion(ctx)
 	switch {
-	case err != nil && d.databaseUp:
-		return refusal(err)
 	case err != nil:
-		return finding{verdict: skipped, text: "the database does not answer"}
+		return refusal(err)
 	case have < want:
 		return finding{failure, fmt.Sprintf("version %d, this binary needs %d", have, want), "run: taskloom migrate"}
 	}
@@ -66,7 +65,7 @@ func (d *doctor) clock(ctx context.Context) finding {
 	before := time.Now()
 	var theirs time.Time
 	if err := d.store.Pool().QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&theirs); err != nil {
-		return finding{verdict: skipped, text: "the database does not answer"}
+		return finding{verdict: skipped, text: "the database does not tell: " + oneLine(err)}
 	}
 	ours := before.Add(time.Since(before) / 2)
 	return clockFinding(theirs.Sub(ours))
@@ -90,26 +89,36 @@ func (d *doctor) temporalServer(ctx context.Context) finding {
 		return finding{failure, "TEMPORAL_ADDRESS is not set", "give host:port of the Temporal server"}
 	}
 	if err := temporalAnswers(ctx, d.temporal); err != nil {
-		return finding{
-			failure, fmt.Sprintf("%s does not answer: %s", d.config.TemporalAddress, oneLine(err)),
-			"check that Temporal runs there and that TEMPORAL_ADDRESS (and TEMPORAL_TLS, TEMPORAL_API_KEY) is right",
-		}
+		return d.temporalSilent(err)
 	}
-	if err := namespaceThere(ctx, d.temporal, d.config.TemporalNamespace); err != nil {
+	address, namespace := d.config.TemporalAddress, d.config.TemporalNamespace
+	err := namespaceThere(ctx, d.temporal, namespace)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return d.temporalSilent(err)
+	case fault.Is(err, fault.NotFound):
 		return finding{
-			failure, fmt.Sprintf("namespace %s: %s", d.config.TemporalNamespace, oneLine(err)),
+			failure, fmt.Sprintf("%s answers, but has no namespace %s", address, namespace),
+			fmt.Sprintf("set TEMPORAL_NAMESPACE to one that it has, or make this one: temporal operator namespace create --namespace %s", namespace),
+		}
+	case err != nil:
+		return finding{
+			failure, fmt.Sprintf("%s answers, but not for namespace %s: %s", address, namespace, oneLine(err)),
 			"make the namespace, set TEMPORAL_NAMESPACE, or give TEMPORAL_API_KEY the right to use it",
 		}
 	}
 	d.temporalUp = true
-	return finding{verdict: fine, text: fmt.Sprintf("%s answers, namespace %s is there",
-		d.config.TemporalAddress, d.config.TemporalNamespace)}
+	return finding{verdict: fine, text: fmt.Sprintf("%s answers, namespace %s is there", address, namespace)}
+}
+
+func (d *doctor) temporalSilent(err error) finding {
+	return finding{
+		failure, fmt.Sprintf("%s does not answer: %s", d.config.TemporalAddress, oneLine(err)),
+		"check that Temporal runs there and that TEMPORAL_ADDRESS (and TEMPORAL_TLS, TEMPORAL_API_KEY) is right",
+	}
 }
 
 func (d *doctor) searchAttributes(ctx context.Context) finding {
-	if !d.temporalUp {
-		return finding{verdict: skipped, text: "Temporal does not answer"}
-	}
 	known, err := d.temporal.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: d.config.TemporalNamespace})
 	if err != nil {
@@ -142,9 +151,6 @@ func (d *doctor) pollers(ctx context.Context) finding {
 	if alive == 0 {
 		return finding{failure, "no worker is alive that reaches Temporal", "start one: taskloom worker"}
 	}
-	if !d.temporalUp {
-		return finding{verdict: skipped, text: "Temporal does not answer"}
-	}
 	queue, err := d.temporal.DescribeTaskQueue(ctx, workflows.TaskQueue, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
 		return finding{warning, "Temporal does not tell who polls: " + oneLine(err), "see the line on temporal"}
@@ -162,10 +168,17 @@ func (d *doctor) bucket(ctx context.Context) finding {
 	if !d.config.S3.Configured() {
 		return finding{verdict: skipped, text: "S3_BUCKET is not set; tasks with files cannot be created"}
 	}
-	if err := d.objects.RoundTrip(ctx); err != nil {
+	err := d.objects.RoundTrip(ctx)
+	if missing, ok := errors.AsType[*fault.Error](err); ok && missing.Kind == fault.NotFound {
+		return finding{
+			failure, fmt.Sprintf("%s: %s", missing.Message, oneLine(err)),
+			"set S3_BUCKET (or S3_ENDPOINT) to one that is there, or make this one: taskloom migrate",
+		}
+	}
+	if err != nil {
 		return finding{
 			failure, fmt.Sprintf("bucket %s: %s", d.config.S3.Bucket, oneLine(err)),
-			"check S3_ENDPOINT, S3_REGION and the credentials; taskloom migrate makes a missing bucket",
+			"check S3_ENDPOINT, S3_REGION and the credentials",
 		}
 	}
 	return finding{verdict: fine, text: fmt.Sprintf("bucket %s takes and gives objects", d.config.S3.Bucket)}
@@ -191,7 +204,16 @@ func (d *doctor) outbox(ctx context.Context) finding {
 	if err != nil {
 		return d.untold(err)
 	}
-	return outboxFinding(s)
+	return d.behind(outboxFinding(s))
+}
+
+// behind is of work that waits for Temporal. Where the line on that failed, nothing
+// else is to blame.
+func (d *doctor) behind(f finding) finding {
+	if f.wayOut != "" && slices.Contains(d.failed, temporalCheck) {
+		f.wayOut = "mend what the line on temporal says; what waits goes on by itself then"
+	}
+	return f
 }
 
 func outboxFinding(s store.OutboxStats) finding {
@@ -219,10 +241,10 @@ func (d *doctor) lagging(ctx context.Context) finding {
 		return d.untold(err)
 	}
 	if s.Lagging > 0 {
-		return finding{
+		return d.behind(finding{
 			warning, fmt.Sprintf("%d tasks have events whose consequences are not written yet", s.Lagging),
 			"normal while work flows; if it stays, look at the worker's log and at these runs in the Temporal UI",
-		}
+		})
 	}
 	return finding{verdict: fine, text: "none"}
 }

@@ -40,7 +40,7 @@ func (d *doctor) deepRuns(ctx context.Context, _ *app, o deepOptions) ([]deepFin
 	all := []*deepFinding{&ended, &missing, &healthy}
 	if !d.temporalUp {
 		for _, f := range all {
-			f.Verdict, f.Advice, f.Heal = skipped, "Temporal does not answer", ""
+			f.Verdict, f.Advice, f.Heal = skipped, notLookedAt(temporalCheck), ""
 		}
 		return []deepFinding{ended, missing, healthy}, nil
 	}

@@ -10,7 +10,7 @@ import (
 const codeNoRight = "42501"
 
 // untold is what a check comes to whose question the database did not answer. Where
-// that is away, or its schema is not what it should be, another line says so.
+// its schema is not what it should be, another line says so.
 func (d *doctor) untold(err error) finding {
 	if !d.schemaFits {
 		return finding{verdict: skipped, text: "the database does not tell: " + oneLine(err)}

@@ -1,12 +1,9 @@
 package blob
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
@@ -46,41 +43,20 @@ func (s *Store) EnsureBucket(ctx context.Context) (made bool, err error) {
 	return err == nil, s.explain(err)
 }
 
-// RoundTrip writes an object, reads it back and deletes it.
-func (s *Store) RoundTrip(ctx context.Context) error {
-	bucket, key, body := &s.config.Bucket, aws.String("taskloom-doctor"), []byte("taskloom doctor")
-	_, err := s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: key, Body: bytes.NewReader(body)}, impatient)
-	if err != nil {
-		return fmt.Errorf("put object: %w", err)
-	}
-	got, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: key}, impatient)
-	if err != nil {
-		return fmt.Errorf("get object: %w", err)
-	}
-	defer got.Body.Close()
-	var back bytes.Buffer
-	if _, err := back.ReadFrom(got.Body); err != nil {
-		return fmt.Errorf("read object: %w", err)
-	}
-	if !bytes.Equal(back.Bytes(), body) {
-		return errors.New("the object came back changed")
-	}
-	if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: bucket, Key: key}, impatient); err != nil {
-		return fmt.Errorf("delete object: %w", err)
-	}
-	return nil
-}
-
 // explain says which settings lead to the object store.
 func (s *Store) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	place := s.config.Endpoint
-	if place == "" {
-		place = "AWS in " + s.config.Region
-	}
 	return fault.New(fault.Unavailable, "bucket %q at %s cannot be used; check that the object store runs there and that "+
 		"S3_ENDPOINT, S3_REGION, S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are right",
-		s.config.Bucket, place).Because(err)
+		s.config.Bucket, s.place()).Because(err)
+}
+
+// place is where the bucket should be.
+func (s *Store) place() string {
+	if s.config.Endpoint == "" {
+		return "AWS in " + s.config.Region
+	}
+	return s.config.Endpoint
 }

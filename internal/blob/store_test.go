@@ -130,6 +130,9 @@ func TestTheBucketIsChecked(t *testing.T) {
 	require.Contains(t, faultOf(t, s.Check(t.Context())).Message, "S3_SECRET_ACCESS_KEY")
 	err = put(t.Context(), s, "k", 1, bytes.NewReader([]byte("x")))
 	require.Contains(t, faultOf(t, err).Message, "taskloom doctor")
+	missing := faultOf(t, s.RoundTrip(t.Context()))
+	require.Equal(t, fault.NotFound, missing.Kind)
+	require.Equal(t, "there is no bucket taskloom-test-absent at "+c.Endpoint, missing.Message)
 
 	c = gateway(t)
 	c.SecretAccessKey = "wrong"
