@@ -37,12 +37,13 @@ type UploadStore interface {
 	Pipeline(ctx context.Context, orgID, pipelineID int64) (store.PipelineRow, error)
 	Version(ctx context.Context, versionID int64) (*pipeline.Pipeline, error)
 	ExpireUploads(ctx context.Context, limit int) ([]store.Upload, error)
-	UploadsToSweep(ctx context.Context, limit int) ([]store.Upload, error)
+	// UploadsToSweep and TaskFilesToSweep return what is left behind the given one.
+	UploadsToSweep(ctx context.Context, after store.Upload, limit int) ([]store.Upload, error)
 	// EmptyRows empties the next rows that an ended upload did not use.
 	EmptyRows(ctx context.Context, id uuid.UUID, after, limit int) (last int, more bool, err error)
 	SweptUpload(ctx context.Context, id uuid.UUID) error
 	RingStuckUploads(ctx context.Context) (int, error)
-	TaskFilesToSweep(ctx context.Context, limit int) ([]store.TaskFileLeft, error)
+	TaskFilesToSweep(ctx context.Context, after store.TaskFileLeft, limit int) ([]store.TaskFileLeft, error)
 	SweptTaskFile(ctx context.Context, f store.TaskFileLeft) error
 	// StepsBehind is how long people wait for what follows from what they handed in.
 	StepsBehind(ctx context.Context) (time.Duration, error)

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"errors"
 
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -12,23 +11,14 @@ import (
 // no submission. What cannot be
 // deleted now does not keep the others.
 func (a *Uploads) sweepPeoples(ctx context.Context, out *SweepResult) error {
-	for {
-		left, err := a.Store.TaskFilesToSweep(ctx, sweepPage)
-		if err != nil {
-			return err
-		}
-		var failed []error
-		for _, f := range left {
-			if err := a.sweepPeoplesFile(ctx, f); err != nil {
-				failed = append(failed, err)
-				continue
-			}
-			out.Swept++
-		}
-		if len(left) < sweepPage || len(failed) > 0 {
-			return errors.Join(failed...)
-		}
-	}
+	n, err := sweepAll(
+		func(after store.TaskFileLeft) ([]store.TaskFileLeft, error) {
+			return a.Store.TaskFilesToSweep(ctx, after, sweepPage)
+		},
+		func(f store.TaskFileLeft) error { return a.sweepPeoplesFile(ctx, f) },
+	)
+	out.Swept += n
+	return err
 }
 
 func (a *Uploads) sweepPeoplesFile(ctx context.Context, f store.TaskFileLeft) error {

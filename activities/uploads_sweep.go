@@ -13,6 +13,10 @@ import (
 // sweepPage is how many uploads one look of the sweep takes up.
 const sweepPage = 100
 
+// sweepTold is how many failures of a sweep are told: with the object store away,
+// there are as many as things to sweep.
+const sweepTold = 10
+
 // emptyPage is how many rows one statement empties.
 const emptyPage = 2000
 
@@ -50,21 +54,35 @@ func (a *Uploads) expire(ctx context.Context, out *SweepResult) error {
 // the archive, files that no task came to have, and what rows held that did not
 // come to their turn. What cannot be deleted now does not keep the others.
 func (a *Uploads) sweep(ctx context.Context, out *SweepResult) error {
+	n, err := sweepAll(
+		func(after store.Upload) ([]store.Upload, error) { return a.Store.UploadsToSweep(ctx, after, sweepPage) },
+		func(u store.Upload) error { return a.sweepOne(ctx, u) },
+	)
+	out.Swept += n
+	return err
+}
+
+// sweepAll does each of what is left, in pages of sweepPage, and says how many it did.
+// It goes on behind what fails: nothing due is kept waiting by what cannot go, however
+// much of that there is.
+func sweepAll[T any](left func(after T) ([]T, error), one func(T) error) (done int, err error) {
+	var last T
+	var failed []error
 	for {
-		left, err := a.Store.UploadsToSweep(ctx, sweepPage)
+		page, err := left(last)
 		if err != nil {
-			return err
+			return done, errors.Join(append(failed, err)...)
 		}
-		var failed []error
-		for _, u := range left {
-			if err := a.sweepOne(ctx, u); err != nil {
+		for _, last = range page {
+			switch err := one(last); {
+			case err == nil:
+				done++
+			case len(failed) < sweepTold:
 				failed = append(failed, err)
-				continue
 			}
-			out.Swept++
 		}
-		if len(left) < sweepPage || len(failed) > 0 {
-			return errors.Join(failed...)
+		if len(page) < sweepPage {
+			return done, errors.Join(failed...)
 		}
 	}
 }

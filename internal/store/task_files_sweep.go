@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -18,7 +19,8 @@ type TaskFileLeft struct {
 	// made them died before it noted, or deleted, them.
 	Copies, Kept string
 	// Gone says that the file itself is given up, not only what the browser put.
-	Gone bool
+	Gone      bool
+	CreatedAt time.Time
 }
 
 // How long after its beginning an upload is over, its address having expired
@@ -35,8 +37,9 @@ const (
 
 // TaskFilesToSweep returns uploads of people that are over: the object that the
 // browser put is then of no use, nor is the file when it was never completed or
-// never submitted.
-func (s *Store) TaskFilesToSweep(ctx context.Context, limit int) ([]TaskFileLeft, error) {
+// never submitted. They come behind the given one, the zero TaskFileLeft being before
+// all.
+func (s *Store) TaskFilesToSweep(ctx context.Context, after TaskFileLeft, limit int) ([]TaskFileLeft, error) {
 	// Given up first, so that no submission can name it while its object goes.
 	_, err := s.pool.Exec(ctx, `UPDATE task_files SET completed_at = NULL, swept = false WHERE id IN (
 			SELECT f.id FROM task_files f WHERE NOT f.submitted AND f.completed_at < now() - `+taskFileKept+`
@@ -50,8 +53,9 @@ func (s *Store) TaskFilesToSweep(ctx context.Context, limit int) ([]TaskFileLeft
 	}
 	rows, _ := s.pool.Query(ctx, `SELECT id, org_id, CASE WHEN completed_at IS NULL AND object_key IS NOT NULL
 			THEN ARRAY[upload_key, object_key] ELSE ARRAY[upload_key] END, `+taskFileCopies+`,
-			CASE WHEN completed_at IS NULL THEN '' ELSE object_key END, completed_at IS NULL
-		FROM task_files WHERE NOT swept AND created_at < now() - `+taskFileSwept+` ORDER BY created_at LIMIT $1`, limit)
+			CASE WHEN completed_at IS NULL THEN '' ELSE object_key END, completed_at IS NULL, created_at
+		FROM task_files WHERE NOT swept AND created_at < now() - `+taskFileSwept+` AND (created_at, id) > ($1, $2)
+		ORDER BY created_at, id LIMIT $3`, after.CreatedAt, after.ID, limit)
 	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TaskFileLeft])
 	return out, translate(err)
 }

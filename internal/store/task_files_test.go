@@ -77,7 +77,7 @@ func TestAFileIsCompletedBeforeItIsSwept(t *testing.T) {
 	}
 	late := begun("25 hours 30 minutes")
 	b.exec(`UPDATE task_files SET object_key = $2, sha256 = '', content_type = '', completed_at = now() WHERE id = $1`, late.ID, late.Key)
-	left, err := b.Store.TaskFilesToSweep(ctx, 10)
+	left, err := b.Store.TaskFilesToSweep(ctx, store.TaskFileLeft{}, 10)
 	require.NoError(t, err)
 	require.Len(t, left, 2)
 	for _, f := range left {
