@@ -23,7 +23,7 @@ type vitals struct {
 	read func(ctx context.Context, within time.Duration) (store.Vitals, error)
 
 	up, rows, oldest, urgent, lagging, lagEvents, lagOldest, heard, ready *prometheus.Desc
-	nodes, tasks, uploads, stalled, live, dead, transaction               *prometheus.Desc
+	nodes, tasks, uploads, stalled, overdue, live, dead, transaction      *prometheus.Desc
 }
 
 func newVitals(st *store.Store) *vitals {
@@ -45,6 +45,7 @@ func newVitals(st *store.Store) *vitals {
 		tasks:       desc("tasks", "Tasks by state (open, finished, failed), in tasks.", "state"),
 		uploads:     desc("uploads_processing", "Uploads that are being unpacked, in uploads."),
 		stalled:     desc("uploads_stalled_seconds", "How long the upload without progress for longest stands, in seconds."),
+		overdue:     desc("sweep_overdue_seconds", "How long what a sweep should have deleted first has been due, in seconds, by sweep: what uploads and files of people leave, and answers kept for repeated requests; 0 when nothing is.", "sweep"),
 		live:        desc("table_live_rows", "Live rows of a table by the statistics of Postgres, in rows.", "table"),
 		dead:        desc("table_dead_rows", "Dead rows of a table, which vacuum has not removed yet, by the statistics of Postgres, in rows.", "table"),
 		transaction: desc("db_oldest_transaction_seconds", "Age of the oldest transaction that keeps dead rows from being removed, in seconds, prepared ones included, as far as the role may see (pg_read_all_stats)."),
@@ -55,7 +56,7 @@ func newVitals(st *store.Store) *vitals {
 func (v *vitals) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		v.up, v.rows, v.oldest, v.urgent, v.lagging, v.lagEvents, v.lagOldest, v.heard, v.ready,
-		v.nodes, v.tasks, v.uploads, v.stalled, v.live, v.dead, v.transaction,
+		v.nodes, v.tasks, v.uploads, v.stalled, v.overdue, v.live, v.dead, v.transaction,
 	} {
 		ch <- d
 	}
@@ -93,6 +94,9 @@ func (v *vitals) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(v.uploads, float64(is.UploadsProcessing))
 	gauge(v.stalled, is.UploadStalled.Seconds())
+	for sweep, by := range is.SweepsOverdue {
+		gauge(v.overdue, by.Seconds(), sweep)
+	}
 	for _, t := range is.Tables {
 		gauge(v.live, float64(t.Live), t.Table)
 		gauge(v.dead, float64(t.Dead), t.Table)

@@ -147,6 +147,19 @@ func (l *live) stuckUpload() {
 	l.fires("UploadsStuck", before, after)
 }
 
+// standingSweep leaves an upload that should have been swept an hour ago, where no
+// worker has an object store.
+func (l *live) standingSweep() {
+	l.t.Helper()
+	before := l.now()
+	l.exec(`INSERT INTO uploads (id, org_id, pipeline_id, created_by, status, object_key, derived, expires_at, finished_at)
+		SELECT gen_random_uuid(), org_id, id, 1, 'failed', 'org/1/none', true, now() - interval '25 hours', now() - interval '25 hours'
+		FROM pipelines WHERE id = $1`, l.pipeline)
+	after := l.until("it is late", over("taskloom_sweep_overdue_seconds", `sweep="uploads"`, 1800))
+	l.exec(`DELETE FROM uploads`)
+	l.fires("SweepStandsStill", before, after)
+}
+
 func (l *live) guessedKeys() {
 	l.t.Helper()
 	before := l.now()

@@ -81,6 +81,7 @@ func TestTheAlertsFireOnTheRealProduct(t *testing.T) {
 	l.quarantine()
 	l.deadRows()
 	l.stuckUpload()
+	l.standingSweep()
 	l.guessedKeys()
 	l.withoutRedis()
 	l.withoutTemporal()

@@ -33,6 +33,9 @@ type Vitals struct {
 	// without progress for longest has not changed, 0 when there is none.
 	UploadsProcessing int64
 	UploadStalled     time.Duration
+	// SweepsOverdue is, by sweep (uploads, files, answers), how long what it should have
+	// taken first has been due, 0 when nothing is.
+	SweepsOverdue map[string]time.Duration
 	// Tables are those whose dead rows slow people down.
 	Tables []TableRows
 	// OldestTransaction is the age of the transaction that keeps the oldest
@@ -105,7 +108,7 @@ const (
 // Vitals reads them in one round trip. Workers count as heard when their last
 // heartbeat is at most within old and they still hold their connection.
 func (s *Store) Vitals(ctx context.Context, within time.Duration) (Vitals, error) {
-	v := Vitals{Workers: map[string]QueueWorkers{}, Tasks: map[string]int64{}}
+	v := Vitals{Workers: map[string]QueueWorkers{}, Tasks: map[string]int64{}, SweepsOverdue: map[string]time.Duration{}}
 	b := &pgx.Batch{}
 	b.Queue(vitalsOutboxSQL, VitalsLimit, UrgencyClaimed).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&v.OutboxRows, &v.OutboxOldest, &v.UrgentOldest)
@@ -126,6 +129,7 @@ func (s *Store) Vitals(ctx context.Context, within time.Duration) (Vitals, error
 	b.Queue(vitalsUploadsSQL, VitalsLimit).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&v.UploadsProcessing, &v.UploadStalled)
 	})
+	b.Queue(vitalsSweepsSQL, VitalsLimit).Query(v.scanSweeps)
 	b.Queue(vitalsTablesSQL).Query(func(rows pgx.Rows) (err error) {
 		v.Tables, err = pgx.CollectRows(rows, pgx.RowToStructByName[TableRows])
 		return err

@@ -6,5 +6,6 @@ var (
 	VitalsLagSQL         = vitalsLagSQL
 	VitalsCountsSQL      = vitalsCountsSQL
 	VitalsUploadsSQL     = vitalsUploadsSQL
+	VitalsSweepsSQL      = vitalsSweepsSQL
 	VitalsTransactionSQL = vitalsTransactionSQL
 )

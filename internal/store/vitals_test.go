@@ -85,7 +85,11 @@ func TestVitalsReadByIndex(t *testing.T) {
 	b.exec(`INSERT INTO outbox (topic, task_id, seq, priority) SELECT 'task_event', id, 5, CASE WHEN id % 100 = 0 THEN 0 ELSE 9 END FROM tasks`)
 	b.exec(`INSERT INTO uploads (id, org_id, pipeline_id, created_by, status, object_key, derived, expires_at, finished_at)
 		SELECT gen_random_uuid(), $1, $2, 1, 'completed', 'k', true, now(), now() FROM generate_series(1, 20000)`, b.OrgID, b.PipelineID)
-	for _, table := range []string{"tasks", "task_lag", "outbox", "uploads"} {
+	b.exec(`INSERT INTO task_files (id, org_id, task_id, node_key, field, user_id, upload_key, name, size, announced_type, swept)
+		SELECT gen_random_uuid(), $1, i, 'solve', 'scan', $2, 'put', 'a', 1, '', i % 100 > 0 FROM generate_series(1, 20000) i`, b.OrgID, b.Contributors[0])
+	b.exec(`INSERT INTO idempotency_keys (api_key_id, route, key, body_hash, status, answer)
+		SELECT $1, 'POST /x', i, '', 201, '{}' FROM generate_series(1, 20000) i`, b.KeyID)
+	for _, table := range []string{"tasks", "task_lag", "outbox", "uploads", "task_files", "idempotency_keys"} {
 		b.exec(`ANALYZE ` + table)
 	}
 	for name, c := range map[string]struct {
@@ -97,6 +101,9 @@ func TestVitalsReadByIndex(t *testing.T) {
 		"uploads": {store.VitalsUploadsSQL, []any{store.VitalsLimit}, []string{"uploads_processing"}},
 		"outbox":  {store.VitalsOutboxSQL, []any{store.VitalsLimit, 9}, []string{"outbox_pkey", "outbox_next"}},
 		"counts":  {store.VitalsCountsSQL, nil, nil},
+		"sweeps": {
+			store.VitalsSweepsSQL, []any{store.VitalsLimit}, []string{"uploads_unswept", "task_files_unswept", "idempotency_keys_created"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var used []string
