@@ -190,11 +190,11 @@ func (s *Store) accepted(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRo
 	if err != nil {
 		return nil, err
 	}
-	values, subs, err := taskAnswers(ctx, tx, p, c)
+	known, err := taskAnswers(ctx, tx, p, c)
 	if err != nil {
 		return nil, err
 	}
-	handed := slices.ContainsFunc(subs, func(sub submission) bool { return sub.Node == n.Key && sub.Iteration == n.Iteration })
+	handed := slices.ContainsFunc(known.subs, func(sub submission) bool { return sub.Node == n.Key && sub.Iteration == n.Iteration })
 	if n.Kind == pipeline.KindSubtask && !handed {
 		return nil, fault.New(fault.Conflict,
 			"node %q of task %d has no submission to accept; requeue or skip it", n.Key, t.ID)
@@ -203,7 +203,7 @@ func (s *Store) accepted(ctx context.Context, tx pgx.Tx, t *lockedTask, n nodeRo
 		return nil, err
 	}
 	b := form.NewBudget()
-	skipped := p.Skipped(n.Key, values, b)
+	skipped := p.Skipped(n.Key, known.values, b)
 	if err := problemsOf(b.Problems()); err != nil {
 		return nil, err
 	}
@@ -330,6 +330,6 @@ func (s *Store) Answers(ctx context.Context, orgID, pipelineID, taskID int64) (f
 	if err != nil {
 		return nil, translate(err)
 	}
-	_, values, _, err := s.claimAnswers(ctx, c)
-	return values, translate(err)
+	_, known, err := s.claimAnswers(ctx, c)
+	return known.values, translate(err)
 }

@@ -129,41 +129,55 @@ func replace(known form.Values, f *form.Form, handedIn form.Values) {
 	maps.Copy(known, handedIn)
 }
 
-// taskAnswers reads and merges the answers of one task, and returns the submissions
-// that count. A table of submissions that was empty when Postgres last counted it is not
-// read whole for them.
-func taskAnswers(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) (form.Values, []submission, error) {
+// answered is what is known of a task's answers, and how far the task had come when that
+// was read.
+type answered struct {
+	values          form.Values
+	subs            []submission // those that count
+	seq, appliedSeq int64
+}
+
+// still reports whether nothing has happened to the locked task since then.
+func (a answered) still(t *lockedTask) bool { return a.seq == t.Seq && a.appliedSeq == t.AppliedSeq }
+
+// taskAnswers reads and merges the answers of one task. A table of submissions that was
+// empty when Postgres last counted it is not read whole for them. How far the task has come
+// is read first, so that answers may be newer than that and never older.
+func taskAnswers(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) (answered, error) {
+	var known answered
 	var input form.Values
 	var all []said
 	b := &pgx.Batch{}
 	b.Queue(byIndexSQL)
-	b.Queue(`SELECT input FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).QueryRow(func(row pgx.Row) error { return row.Scan(&input) })
+	b.Queue(`SELECT input, seq, applied_seq FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&input, &known.seq, &known.appliedSeq) })
 	b.Queue(submissionsSQL, c.TaskID, c.OrgID).Query(func(rows pgx.Rows) (err error) {
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByName[said])
 		return err
 	})
 	if err := q.SendBatch(ctx, b).Close(); err != nil {
-		return nil, nil, err
+		return answered{}, err
 	}
-	var rounds, counting []submission
+	var rounds []submission
 	for _, sub := range all {
 		sub.decided = sub.Done
 		rounds = append(rounds, sub.submission)
 		if sub.Counts {
-			counting = append(counting, sub.submission)
+			known.subs = append(known.subs, sub.submission)
 		}
 	}
-	return answers(p, input, rounds), counting, nil
+	known.values = answers(p, input, rounds)
+	return known, nil
 }
 
 // claimAnswers is taskAnswers with the version of the claim's task.
-func (s *Store) claimAnswers(ctx context.Context, c Claim) (*pipeline.Pipeline, form.Values, []submission, error) {
+func (s *Store) claimAnswers(ctx context.Context, c Claim) (*pipeline.Pipeline, answered, error) {
 	p, err := s.Version(ctx, c.VersionID)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, answered{}, err
 	}
-	values, subs, err := taskAnswers(ctx, s.pool, p, c)
-	return p, values, subs, err
+	known, err := taskAnswers(ctx, s.pool, p, c)
+	return p, known, err
 }
 
 // only keeps the named values.

@@ -119,7 +119,7 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 // peoplesAnswers are those of a task that people gave: what counts of all that was handed
 // in, as it counts for the task's way.
 func (s *Store) peoplesAnswers(ctx context.Context, c Claim) (form.Values, error) {
-	p, values, _, err := s.claimAnswers(ctx, c)
+	p, known, err := s.claimAnswers(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -129,5 +129,5 @@ func (s *Store) peoplesAnswers(ctx context.Context, c Claim) (form.Values, error
 			names = append(names, f.Name)
 		}
 	}
-	return only(values, names), nil
+	return only(known.values, names), nil
 }

@@ -62,23 +62,20 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 	if err != nil {
 		return Submitted{}, err
 	}
-	p, values, subs, err := s.claimAnswers(ctx, c)
-	if err != nil {
-		return Submitted{}, translate(err)
-	}
-	_, under := reviewed(p, c.Node, values, subs)
-	h, problems := v.handIn(p, c.Node, under, values, subs)
-	if len(problems) > 0 {
-		return Submitted{}, problemsOf(problems)
-	}
-	h.sent, h.draft = asSent, v.DraftRevision
-	if v.Verdict == VerdictApprove {
-		h.approves = alsoReviewed(p, c.Node, under)
-	}
-	if h.files, err = s.checkFiles(ctx, c, draftForm(p, c).Fields(), h.values); err != nil {
-		return Submitted{}, err
-	}
-	out, err := s.handIn(ctx, c, h)
+	out, err := s.handIn(ctx, c, func(q querier, p *pipeline.Pipeline, known answered) (handIn, error) {
+		_, under := reviewed(p, c.Node, known.values, known.subs)
+		h, problems := v.handIn(p, c.Node, under, known.values, known.subs)
+		if len(problems) > 0 {
+			return handIn{}, problemsOf(problems)
+		}
+		h.sent, h.draft = asSent, v.DraftRevision
+		if v.Verdict == VerdictApprove {
+			h.approves = alsoReviewed(p, c.Node, under)
+		}
+		var err error
+		h.files, err = checkFiles(ctx, q, c, draftForm(p, c).Fields(), h.values)
+		return h, err
+	})
 	if err != nil {
 		return s.repeated(ctx, userID, claimID, v, err)
 	}

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,10 +14,9 @@ import (
 	"github.com/taskloom/taskloom/internal/task"
 )
 
-// Where a review decides the way on, another one beside it corrects what the way hangs on
-// until it has decided; and again once what they look at was sent back, for then nobody has.
-func TestACorrectionLeadsATaskWhoseWayIsOpenAgain(t *testing.T) {
-	t.Parallel()
+// decider is fork with the review deciding the way, and another one, again, beside it, which
+// may correct what the way hangs on.
+func decider() pipeline.Definition {
 	d := fork()
 	again := d.Nodes[2]
 	again.Key, again.Reviews = "again", []pipeline.Target{{Node: "solve"}}
@@ -23,7 +24,14 @@ func TestACorrectionLeadsATaskWhoseWayIsOpenAgain(t *testing.T) {
 	d.Edges[2].From, d.Edges[3].From = "check", "check"
 	d.Edges[4] = pipeline.Edge{From: "solve", To: "again"}
 	d.Edges = append(d.Edges, pipeline.Edge{From: "again", To: "end"})
-	b := newBench(t, dbtest.WithDefinition(d))
+	return d
+}
+
+// Where a review decides the way on, another one beside it corrects what the way hangs on
+// until it has decided; and again once what they look at was sent back, for then nobody has.
+func TestACorrectionLeadsATaskWhoseWayIsOpenAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(decider()))
 	ctx, id := t.Context(), b.create(1)[0]
 	ada, rita, rob := b.Contributors[0], b.Reviewers[0], b.Reviewers[1]
 	approve := store.Verdict{Verdict: store.VerdictApprove}
@@ -48,4 +56,42 @@ func TestACorrectionLeadsATaskWhoseWayIsOpenAgain(t *testing.T) {
 	require.Equal(t, task.NodeAvailable, b.statusOf(id, "right"))
 	require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
 	b.checked()
+}
+
+// Two verdicts may be judged before either is written. The later one is judged anew then,
+// so that the way that is taken and the answer that it hangs on say the same.
+func TestVerdictsThatComeAtOnceAgreeOnTheWay(t *testing.T) {
+	t.Parallel()
+	for name, correctedFirst := range map[string]bool{"corrected, then decided": true, "decided, then corrected": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, dbtest.WithDefinition(decider()))
+			ctx, id := context.WithoutCancel(t.Context()), b.create(1)[0]
+			b.submitted(b.Contributors[0], id, "solve", answer42)
+			approval := func(user int64, node, values string) func() error {
+				c, err := b.Store.ClaimTask(ctx, b.member(user), pipeline.KindReview, id, node)
+				require.NoError(t, err)
+				return func() error {
+					_, err := b.Store.Review(ctx, user, c.ID, store.Verdict{Verdict: store.VerdictApprove, Values: raw(values)})
+					return err
+				}
+			}
+			decide := approval(b.Reviewers[0], "check", `{}`)
+			correct := approval(b.Reviewers[1], "again", `{"sure":false,"doubt":"all"}`)
+			b.settle(id)
+			if correctedFirst {
+				require.NoError(t, errors.Join(b.behindLock(lockTask, id, correct, decide)...))
+				require.Equal(t, task.NodeAvailable, b.statusOf(id, "right"))
+				require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
+			} else {
+				errs := b.behindLock(lockTask, id, decide, correct)
+				require.NoError(t, errs[0])
+				require.True(t, fault.Is(errs[1], fault.Validation), "%v", errs[1])
+				require.ErrorContains(t, errs[1], "decides where the task goes")
+				require.Equal(t, task.NodeAvailable, b.statusOf(id, "left"))
+				require.Equal(t, task.NodeNA, b.statusOf(id, "right"))
+			}
+			b.checked()
+		})
+	}
 }

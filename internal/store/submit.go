@@ -81,41 +81,72 @@ func (s *Store) SubmitSeen(ctx context.Context, userID int64, claimID string, va
 	if c.Kind != pipeline.KindSubtask {
 		return Submitted{}, fault.New(fault.Validation, "node %q is a review; send a verdict instead", c.Node)
 	}
-	p, known, _, err := s.claimAnswers(ctx, c)
-	if err != nil {
-		return Submitted{}, translate(err)
-	}
-	kept, problems := p.Form(c.Node).CheckSubmission(values, known)
-	if err := problemsOf(problems); err != nil {
-		return Submitted{}, err
-	}
-	replace(known, p.Form(c.Node), kept)
-	b := form.NewBudget()
-	h := handIn{values: kept, draft: draft, to: task.NodeSubmitted, bars: hasFourEyes(p), event: pipeline.Event{
-		Kind: pipeline.EventSubmit, Skipped: p.Skipped(c.Node, known, b),
-	}}
-	if err := problemsOf(b.Problems()); err != nil {
-		return Submitted{}, err
-	}
-	if h.sent, err = sent(Verdict{Values: values}); err != nil {
-		return Submitted{}, err
-	}
-	if h.files, err = s.checkFiles(ctx, c, p.Form(c.Node).Fields(), kept); err != nil {
-		return Submitted{}, err
-	}
-	out, err := s.handIn(ctx, c, h)
+	out, err := s.handIn(ctx, c, func(q querier, p *pipeline.Pipeline, known answered) (handIn, error) {
+		h, err := submits(p, c.Node, values, known.values)
+		if err != nil {
+			return handIn{}, err
+		}
+		h.draft = draft
+		h.files, err = checkFiles(ctx, q, c, p.Form(c.Node).Fields(), h.values)
+		return h, err
+	})
 	if err != nil {
 		return s.repeated(ctx, userID, claimID, Verdict{Values: values, DraftRevision: draft}, err)
 	}
 	return out, nil
 }
 
+// submits checks what is handed in for a subtask beside what is known, and turns it into
+// the journal's words.
+func submits(p *pipeline.Pipeline, node string, values, known form.Values) (handIn, error) {
+	kept, problems := p.Form(node).CheckSubmission(values, known)
+	if err := problemsOf(problems); err != nil {
+		return handIn{}, err
+	}
+	replace(known, p.Form(node), kept)
+	b := form.NewBudget()
+	h := handIn{values: kept, to: task.NodeSubmitted, bars: hasFourEyes(p), event: pipeline.Event{
+		Kind: pipeline.EventSubmit, Skipped: p.Skipped(node, known, b),
+	}}
+	if err := problemsOf(b.Problems()); err != nil {
+		return handIn{}, err
+	}
+	var err error
+	h.sent, err = sent(Verdict{Values: values})
+	return h, err
+}
+
+// judgement checks what somebody hands in by what is known of the task.
+type judgement func(q querier, p *pipeline.Pipeline, known answered) (handIn, error)
+
 // handIn writes a submission, its journal row and the node in one
 // transaction, if the claim still holds under the task's lock.
-func (s *Store) handIn(ctx context.Context, c Claim, h handIn) (Submitted, error) {
+//
+// It is judged before, for that takes time, which others would wait for. Where something
+// happened to the task since, such as another review's verdict, it is judged anew under the
+// lock: of two that come at once, the later one knows of the earlier.
+func (s *Store) handIn(ctx context.Context, c Claim, judge judgement) (Submitted, error) {
+	p, known, err := s.claimAnswers(ctx, c)
+	if err != nil {
+		return Submitted{}, translate(err)
+	}
+	judged, err := judge(s.pool, p, known)
+	if err != nil {
+		return Submitted{}, err
+	}
 	var out Submitted
 	var at time.Time
-	err := s.whileHeld(ctx, c, func(tx pgx.Tx, t *lockedTask, c Claim) error {
+	err = s.whileHeld(ctx, c, func(tx pgx.Tx, t *lockedTask, c Claim) error {
+		h := judged
+		if !known.still(t) {
+			now, err := taskAnswers(ctx, tx, p, c)
+			if err != nil {
+				return err
+			}
+			if h, err = judge(tx, p, now); err != nil {
+				return err
+			}
+		}
 		h.event.Node, h.event.Iteration, h.event.Actor, h.event.Claim = c.Node, c.Iteration, c.UserID, c.ID
 		b := &pgx.Batch{}
 		if len(h.approves) > 0 {

@@ -145,7 +145,7 @@ func fileValues(raw json.RawMessage) []fileValue {
 // checkFiles refuses values that name files which nobody uploaded for that
 // field of this task, or that say of them what is not so. It returns the files
 // that they name.
-func (s *Store) checkFiles(ctx context.Context, c Claim, fields []form.Field, values form.Values) ([]uuid.UUID, error) {
+func checkFiles(ctx context.Context, q querier, c Claim, fields []form.Field, values form.Values) ([]uuid.UUID, error) {
 	named := map[string][]fileValue{}
 	var ids []uuid.UUID
 	for _, f := range fields {
@@ -161,7 +161,7 @@ func (s *Store) checkFiles(ctx context.Context, c Claim, fields []form.Field, va
 	if len(named) == 0 {
 		return nil, nil
 	}
-	known, err := s.filesOfFields(ctx, c, ids)
+	known, err := filesOfFields(ctx, q, c, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +194,8 @@ func queueKeptFiles(b *pgx.Batch, c Claim, ids []uuid.UUID) {
 }
 
 // filesOfFields returns the complete files of the claim's task, by their ids.
-func (s *Store) filesOfFields(ctx context.Context, c Claim, ids []uuid.UUID) (map[string]TaskFile, error) {
-	rows, err := s.pool.Query(ctx, `SELECT id, name, size, sha256, content_type, field FROM task_files
+func filesOfFields(ctx context.Context, q querier, c Claim, ids []uuid.UUID) (map[string]TaskFile, error) {
+	rows, err := q.Query(ctx, `SELECT id, name, size, sha256, content_type, field FROM task_files
 		WHERE id = ANY($3) AND task_id = $2 AND org_id = $1 AND completed_at IS NOT NULL`, c.OrgID, c.TaskID, ids)
 	if err != nil {
 		return nil, translate(err)

@@ -78,7 +78,7 @@ type Attempt struct {
 
 // Work returns what belongs to a claim that the person holds.
 func (s *Store) Work(ctx context.Context, c Claim) (Work, error) {
-	p, values, subs, err := s.claimAnswers(ctx, c)
+	p, known, err := s.claimAnswers(ctx, c)
 	if err != nil {
 		return Work{}, translate(err)
 	}
@@ -87,11 +87,11 @@ func (s *Store) Work(ctx context.Context, c Claim) (Work, error) {
 		return Work{}, translate(err)
 	}
 	if c.Kind == pipeline.KindReview {
-		w.Values, w.Reviewed = reviewed(p, c.Node, values, subs)
-		w.forget(subs)
+		w.Values, w.Reviewed = reviewed(p, c.Node, known.values, known.subs)
+		w.forget(known.subs)
 	} else {
-		w.Values = only(values, shown(p.Form(c.Node)))
-		w.returned(p, subs)
+		w.Values = only(known.values, shown(p.Form(c.Node)))
+		w.returned(p, known.subs)
 	}
 	err = s.before(ctx, p, &w)
 	return w, translate(err)
