@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,9 +43,12 @@ func EventKinds() []EventKind {
 // written others; to go on without them would lose what they mean.
 func (k EventKind) Known() bool { return slices.Contains(EventKinds(), k) }
 
-// Unknown is the error for an event of a kind that is not known.
+// ErrUnknown marks the error for an event of a kind that is not known.
+var ErrUnknown = errors.New("which this version does not know; a newer one goes on from there")
+
+// Unknown is that error.
 func Unknown(e Event) error {
-	return fmt.Errorf("event %d is of kind %q, which this version does not know; a newer one goes on from there", e.Seq, e.Kind)
+	return fmt.Errorf("event %d is of kind %q, %w", e.Seq, e.Kind, ErrUnknown)
 }
 
 // Outcomes of events: of a review, of a resolve and of an automation.

@@ -89,6 +89,13 @@ func (g Graph) Index(key string) int {
 	return slices.IndexFunc(g.Nodes, func(n GraphNode) bool { return n.Key == key })
 }
 
+// Follows reports whether the node comes behind others than the start: then it may close
+// again after it has opened, because of what becomes of those.
+func (g Graph) Follows(key string) bool {
+	i := g.Index(key)
+	return i > 0 && slices.ContainsFunc(g.Nodes[i].Prev, func(before int) bool { return before > 0 })
+}
+
 // reachable marks every node that a path from the given ones leads to,
 // without the given ones themselves unless a path leads there.
 func (g Graph) reachable(from []int) []bool {

@@ -26,6 +26,9 @@ func TestNewGraph(t *testing.T) {
 	require.Equal(t, want, g.Nodes)
 	require.Equal(t, 4, g.Index("check"))
 	require.Equal(t, -1, g.Index("nowhere"))
+	for key, follows := range map[string]bool{"start": false, "solve": false, "polish": true, "check": true, "nowhere": false} {
+		require.Equal(t, follows, g.Follows(key), key)
+	}
 	for range 20 {
 		require.Equal(t, g, pipeline.NewGraph(sound()), "a version has one graph")
 	}

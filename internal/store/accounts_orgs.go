@@ -77,7 +77,7 @@ func (s *Store) SetOrgRole(ctx context.Context, by Member, userID int64, role st
 		if err := revokeInvitesTo(ctx, tx, by.OrgID, 0, userID, ""); err != nil {
 			return err
 		}
-		if err := endForbidden(ctx, tx, by.OrgID, userID, "role changed"); err != nil {
+		if err := s.endForbidden(ctx, tx, by.OrgID, userID, "role changed"); err != nil {
 			return err
 		}
 		return audit(ctx, tx, by.OrgID, &by.UserID, "member.set", object("user", userID), map[string]any{"role": role})
@@ -93,7 +93,7 @@ func (s *Store) RemoveMember(ctx context.Context, by Member, userID int64) error
 		if err := keepAnAdmin(ctx, tx, by.OrgID, userID); err != nil {
 			return err
 		}
-		return removeMember(ctx, tx, by.OrgID, userID, &by.UserID)
+		return s.removeMember(ctx, tx, by.OrgID, userID, &by.UserID)
 	})
 }
 

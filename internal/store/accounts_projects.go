@@ -70,7 +70,7 @@ func (s *Store) SetProjectRole(ctx context.Context, by Member, userID int64, rol
 		if err := revokeInvitesTo(ctx, tx, by.OrgID, by.ProjectID, userID, RoleProjectAdmin); err != nil {
 			return err
 		}
-		if err := endForbidden(ctx, tx, by.OrgID, userID, "role changed"); err != nil {
+		if err := s.endForbidden(ctx, tx, by.OrgID, userID, "role changed"); err != nil {
 			return err
 		}
 		return audit(ctx, tx, by.OrgID, &by.UserID, "project.member", object("project", by.ProjectID),
@@ -108,7 +108,7 @@ func (s *Store) RemoveProjectMember(ctx context.Context, by Member, userID int64
 		if err := revokeInvitesTo(ctx, tx, by.OrgID, by.ProjectID, userID, ""); err != nil {
 			return err
 		}
-		if err := endForbidden(ctx, tx, by.OrgID, userID, "removed from the project"); err != nil {
+		if err := s.endForbidden(ctx, tx, by.OrgID, userID, "removed from the project"); err != nil {
 			return err
 		}
 		return audit(ctx, tx, by.OrgID, &by.UserID, "project.member", object("project", by.ProjectID),

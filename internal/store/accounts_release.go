@@ -11,7 +11,7 @@ import (
 // what these do not allow any more: claims and reservations go back to the
 // queue, with the reason in the journal, and open invites lose the authority
 // that they were made with. The roles are written already.
-func endForbidden(ctx context.Context, tx pgx.Tx, orgID, userID int64, reason string) error {
+func (s *Store) endForbidden(ctx context.Context, tx pgx.Tx, orgID, userID int64, reason string) error {
 	if err := revokeUngrantable(ctx, tx, orgID, userID); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func endForbidden(ctx context.Context, tx pgx.Tx, orgID, userID int64, reason st
 		return fmt.Errorf("find claims to release: %w", err)
 	}
 	for _, c := range claims {
-		if err := releaseIfHeld(ctx, tx, c, reason); err != nil {
+		if err := s.releaseIfHeld(ctx, tx, c, reason); err != nil {
 			return err
 		}
 	}
@@ -45,7 +45,7 @@ func endForbidden(ctx context.Context, tx pgx.Tx, orgID, userID int64, reason st
 
 // releaseIfHeld locks the claim's task and gives the node back, unless the
 // claim was handed in or lost meanwhile.
-func releaseIfHeld(ctx context.Context, tx pgx.Tx, c Claim, reason string) error {
+func (s *Store) releaseIfHeld(ctx context.Context, tx pgx.Tx, c Claim, reason string) error {
 	t, err := lockTask(ctx, tx, c.OrgID, c.PipelineID, c.TaskID)
 	if err != nil {
 		return err
@@ -54,5 +54,5 @@ func releaseIfHeld(ctx context.Context, tx pgx.Tx, c Claim, reason string) error
 	if err != nil || !held {
 		return err
 	}
-	return t.release(ctx, tx, c, reason)
+	return s.release(ctx, tx, t, c, reason)
 }

@@ -34,12 +34,12 @@ func (s *Store) RemoveUser(ctx context.Context, orgSlug, email string) error {
 		if err != nil {
 			return fmt.Errorf("find member: %w", err)
 		}
-		return removeMember(ctx, tx, orgID, userID, nil)
+		return s.removeMember(ctx, tx, orgID, userID, nil)
 	})
 }
 
 // removeMember ends a membership; the organization is locked.
-func removeMember(ctx context.Context, tx pgx.Tx, orgID, userID int64, actor *int64) error {
+func (s *Store) removeMember(ctx context.Context, tx pgx.Tx, orgID, userID int64, actor *int64) error {
 	_, err := tx.Exec(ctx, `UPDATE org_members SET removed_at = now()
 		WHERE org_id = $1 AND user_id = $2 AND removed_at IS NULL`, orgID, userID)
 	if err != nil {
@@ -57,7 +57,7 @@ func removeMember(ctx context.Context, tx pgx.Tx, orgID, userID int64, actor *in
 	if err := revokeInvitesTo(ctx, tx, orgID, 0, userID, ""); err != nil {
 		return err
 	}
-	if err := endForbidden(ctx, tx, orgID, userID, "removed from the organization"); err != nil {
+	if err := s.endForbidden(ctx, tx, orgID, userID, "removed from the organization"); err != nil {
 		return err
 	}
 	return audit(ctx, tx, orgID, actor, "user.remove", object("user", userID), nil)

@@ -138,7 +138,7 @@ func (s *Store) SetPriority(ctx context.Context, m Member, taskID int64, priorit
 // Conflict when there is none.
 func (s *Store) releaseTask(ctx context.Context, m Member, taskID int64, asOf *time.Time, reason string) error {
 	return s.withTask(ctx, m, taskID, func(tx pgx.Tx, t *lockedTask) error {
-		n, err := t.releaseClaims(ctx, tx, m.UserID, "", asOf, reason)
+		n, err := s.releaseClaims(ctx, tx, t, m.UserID, "", asOf, reason)
 		if err == nil && n == 0 {
 			err = fault.New(fault.Conflict, "nobody holds anything on task %d", taskID)
 		}

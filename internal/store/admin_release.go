@@ -29,7 +29,7 @@ func (s *Store) ReleaseNode(ctx context.Context, m Member, taskID int64, node st
 			return fault.New(fault.Conflict,
 				"somebody else holds node %q of task %d by now; look who it is, then end their claim if it is to end", node, taskID)
 		}
-		_, err = t.releaseClaims(ctx, tx, m.UserID, node, nil, reason)
+		_, err = s.releaseClaims(ctx, tx, t, m.UserID, node, nil, reason)
 		return err
 	})
 }
@@ -39,7 +39,9 @@ func (s *Store) ReleaseNode(ctx context.Context, m Member, taskID int64, node st
 // admin as who did it and the claim that it was: its holder's next call finds
 // it over. Claims that were not made before asOf stay, nil being the end of time;
 // Conflict when there are only such.
-func (t *lockedTask) releaseClaims(ctx context.Context, tx pgx.Tx, admin int64, node string, asOf *time.Time, reason string) (int, error) {
+func (s *Store) releaseClaims(
+	ctx context.Context, tx pgx.Tx, t *lockedTask, admin int64, node string, asOf *time.Time, reason string,
+) (int, error) {
 	rows, _ := tx.Query(ctx, `SELECT n.key, n.iteration, n.claim_id::text, coalesce(e.created_at >= $3, false) AS later
 		FROM task_nodes n LEFT JOIN task_events e ON e.task_id = n.task_id AND e.seq = n.last_seq
 		WHERE n.task_id = $1 AND n.claim_id IS NOT NULL AND ($2 = '' OR n.key = $2) ORDER BY later, n.key`, t.ID, node, asOf)
@@ -63,6 +65,7 @@ func (t *lockedTask) releaseClaims(ctx context.Context, tx pgx.Tx, admin int64, 
 	if reason = strings.TrimSpace(reason); reason == "" {
 		reason = "by an admin"
 	}
+	var freed []string
 	for _, c := range claims {
 		seq, err := t.journal(ctx, tx, pipeline.Event{
 			Kind: pipeline.EventRelease, Node: c.Key, Iteration: c.Iteration, Actor: admin, Claim: c.Claim, Reason: reason,
@@ -73,6 +76,7 @@ func (t *lockedTask) releaseClaims(ctx context.Context, tx pgx.Tx, admin int64, 
 		if err := t.leaveNode(ctx, tx, c.Key, task.NodeAvailable, seq, ""); err != nil {
 			return 0, err
 		}
+		freed = append(freed, c.Key)
 	}
-	return len(claims), nil
+	return len(freed), s.shutAgain(ctx, tx, t, freed...)
 }

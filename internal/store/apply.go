@@ -37,7 +37,7 @@ func (s *Store) Apply(ctx context.Context, doc apply.Document, o ApplyOptions) (
 		return apply.Result{}, err
 	}
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
-		a = applying{doc: doc, options: o, hashes: hashes, tx: tx}
+		a = applying{store: s, doc: doc, options: o, hashes: hashes, tx: tx}
 		return a.run(ctx)
 	})
 	if err != nil {
@@ -48,6 +48,7 @@ func (s *Store) Apply(ctx context.Context, doc apply.Document, o ApplyOptions) (
 
 // applying is one Apply under way.
 type applying struct {
+	store   *Store
 	doc     apply.Document
 	options ApplyOptions
 	hashes  map[string]string // by email: passwords to set

@@ -178,7 +178,7 @@ func (a *applying) endForbidden(ctx context.Context) error {
 		}
 	}
 	for _, m := range a.moved {
-		if err := endForbidden(ctx, a.tx, m.org, m.user, "role changed"); err != nil {
+		if err := a.store.endForbidden(ctx, a.tx, m.org, m.user, "role changed"); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // CheckDeadlines does what the clock demands of a task, by the database's
 // clock: leases that ran out give their node back, nodes past their time limit
 // escalate. Each is a journal row of its own; the run that asked reads them
-// from the journal. Applied is always true.
+// from the journal, or the rows, where what follows is written already. Applied is
+// always true.
 func (s *Store) CheckDeadlines(ctx context.Context, taskID int64) (StepResult, error) {
 	return s.atDeadlines(ctx, taskID, false)
 }
@@ -46,11 +47,14 @@ func (s *Store) atDeadlines(ctx context.Context, taskID int64, tell bool) (out S
 				return err
 			}
 		}
-		moved, leases, err := t.checkDeadlines(ctx, tx, tell)
+		moved, freed, err := t.checkDeadlines(ctx, tx, tell)
 		if err != nil {
 			return err
 		}
-		expired = leases // a transaction may run more than once
+		expired = int64(len(freed)) // a transaction may run more than once
+		if err := s.shutAgain(ctx, tx, t, freed...); err != nil {
+			return err
+		}
 		if moved || behind {
 			if err := t.refresh(ctx, tx); err != nil {
 				return err
@@ -121,14 +125,15 @@ type due struct {
 	LeaseEnds *time.Time `db:"lease_expires_at"`
 }
 
-func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx, tell bool) (moved bool, leases int64, err error) {
+// checkDeadlines ends what is due of the locked task. freed are the nodes whose lease ran out.
+func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx, tell bool) (moved bool, freed []string, err error) {
 	rows, _ := tx.Query(ctx, `SELECT key, iteration, claim_id::text, claimed_by, lease_expires_at,
 			coalesce(sla_at <= now(), false) AS late
 		FROM task_nodes WHERE task_id = $1 AND (status = 'claimed' AND lease_expires_at <= now()
 			OR status IN ('available', 'claimed') AND sla_at <= now()) ORDER BY key FOR UPDATE`, t.ID)
 	nodes, err := pgx.CollectRows(rows, pgx.RowToStructByName[due])
 	if err != nil {
-		return false, 0, err
+		return false, nil, err
 	}
 	for _, d := range nodes {
 		e := pipeline.Event{Kind: pipeline.EventExpire, Node: d.Key, Iteration: d.Iteration}
@@ -140,15 +145,15 @@ func (t *lockedTask) checkDeadlines(ctx context.Context, tx pgx.Tx, tell bool) (
 			e.Claim, e.Actor = *d.Claim, *d.Holder
 		}
 		if !d.SLA {
-			leases++
+			freed = append(freed, d.Key)
 		}
 		seq, err := t.journal(ctx, tx, e, tell)
 		if err != nil {
-			return false, 0, err
+			return false, nil, err
 		}
 		if err := t.leaveNode(ctx, tx, d.Key, to, seq, e.Reason); err != nil {
-			return false, 0, err
+			return false, nil, err
 		}
 	}
-	return len(nodes) > 0, leases, nil
+	return len(nodes) > 0, freed, nil
 }

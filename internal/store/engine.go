@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -122,7 +123,10 @@ func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 		return err
 	}
 	st, err := t.state(ctx, tx, p.Graph)
-	if err != nil {
+	switch {
+	case errors.Is(err, pipeline.ErrUnknown):
+		return t.newer(err)
+	case err != nil:
 		return err
 	}
 	events, err := journalBetween(ctx, tx, t.ID, t.AppliedSeq, t.Seq)
@@ -130,8 +134,7 @@ func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 		return err
 	}
 	if at := slices.IndexFunc(events, func(e pipeline.Event) bool { return !e.Kind.Known() }); at >= 0 {
-		return fault.New(fault.Conflict,
-			"task %d waits for a newer version of this service, which did something to it that this one does not know", t.ID).Because(pipeline.Unknown(events[at]))
+		return t.newer(pipeline.Unknown(events[at]))
 	}
 	for _, e := range events {
 		var changes []pipeline.Change
@@ -142,6 +145,12 @@ func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 	}
 	t.AppliedSeq = t.Seq
 	return nil
+}
+
+// newer is the Conflict of whoever needs to know what follows from a newer release's event.
+func (t *lockedTask) newer(why error) error {
+	return fault.New(fault.Conflict,
+		"task %d waits for a newer version of this service, which did something to it that this one does not know", t.ID).Because(why)
 }
 
 // journalBetween reads the events after seq from, up to and with seq to.
@@ -171,7 +180,11 @@ type storedNode struct {
 	seq int64
 }
 
-// loadNodes reads the rows of a task's nodes in the graph's order.
+// errBroken says that the rows of a task are not those of its pipeline version.
+var errBroken = errors.New("`taskloom doctor --deep` tells more")
+
+// loadNodes reads the rows of a task's nodes in the graph's order. The error wraps
+// errBroken where there are more or fewer than the graph has.
 func loadNodes(ctx context.Context, tx pgx.Tx, taskID int64, g pipeline.Graph) ([]storedNode, error) {
 	rows, _ := tx.Query(ctx, `SELECT key, status, iteration, coalesce(claim_id::text, ''), lease_expires_at, sla_at,
 			coalesce(actor, 0), coalesce(reserved_for, 0), skipped, passed, reworks, reason, last_seq
@@ -196,7 +209,7 @@ func loadNodes(ctx context.Context, tx pgx.Tx, taskID int64, g pipeline.Graph) (
 		}
 	}
 	if len(out) != len(byKey) || len(out) != len(g.Nodes)-2 {
-		return nil, fmt.Errorf("task %d has %d node rows, its pipeline version has %d", taskID, len(byKey), len(g.Nodes)-2)
+		return nil, fmt.Errorf("task %d has %d node rows, its pipeline version has %d: %w", taskID, len(byKey), len(g.Nodes)-2, errBroken)
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -131,18 +132,40 @@ func (s *Store) ReleaseClaim(ctx context.Context, userID int64, claimID string, 
 				return err
 			}
 		}
-		return t.release(ctx, tx, c, r.Reason)
+		return s.release(ctx, tx, t, c, r.Reason)
 	})
 }
 
-func (t *lockedTask) release(ctx context.Context, tx pgx.Tx, c Claim, reason string) error {
+func (s *Store) release(ctx context.Context, tx pgx.Tx, t *lockedTask, c Claim, reason string) error {
 	seq, err := t.journal(ctx, tx, pipeline.Event{
 		Kind: pipeline.EventRelease, Node: c.Node, Iteration: c.Iteration, Actor: c.UserID, Claim: c.ID, Reason: reason,
 	}, true)
 	if err != nil {
 		return err
 	}
-	return t.leaveNode(ctx, tx, c.Node, task.NodeAvailable, seq, "")
+	if err := t.leaveNode(ctx, tx, c.Node, task.NodeAvailable, seq, ""); err != nil {
+		return err
+	}
+	return s.shutAgain(ctx, tx, t, c.Node)
+}
+
+// shutAgain writes what follows from the end of claims on these nodes of the locked task.
+// Who works on a subtask keeps it while a step before it is done again, or while the task
+// goes another way; given back it is nobody's then, and not whose who comes before the
+// task's run. An event of a newer release, of which nobody here knows what follows, keeps
+// no claim from ending, nor do broken rows: whoever is removed must be able to go.
+func (s *Store) shutAgain(ctx context.Context, tx pgx.Tx, t *lockedTask, nodes ...string) error {
+	p, err := s.versionIn(ctx, tx, t.VersionID)
+	if err != nil || !slices.ContainsFunc(nodes, p.Graph.Follows) {
+		return err
+	}
+	switch err := s.catchUp(ctx, tx, t); {
+	case fault.Is(err, fault.Conflict), errors.Is(err, errBroken):
+		return nil
+	case err != nil:
+		return err
+	}
+	return t.refresh(ctx, tx)
 }
 
 // leaveNode moves a node of the locked task and ends the claim on it.

@@ -1,0 +1,127 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/pipeline"
+	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
+)
+
+// waysBack are the ways in which a claim is ended without anything having been handed in.
+// Who takes over one whose lease ran out, before it is ended, holds the node as its holder
+// did.
+var waysBack = map[string]func(b *bench, c *store.Claim) error{
+	"by its holder": func(b *bench, c *store.Claim) error {
+		return b.Store.ReleaseClaim(b.t.Context(), c.UserID, c.ID, store.Release{})
+	},
+	"by an admin": func(b *bench, c *store.Claim) error {
+		return b.Store.ReleaseNode(b.t.Context(), b.member(b.Admin), c.TaskID, c.Node, 0, "")
+	},
+	"by an admin, with others": func(b *bench, c *store.Claim) error {
+		require.Equal(b.t, []int64{c.TaskID}, b.bulk([]int64{c.TaskID}, store.BulkAction{Kind: store.BulkRelease}).Done)
+		return nil
+	},
+	"when its lease is over": func(b *bench, c *store.Claim) error {
+		b.exec(`WITH n AS (UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = $2 RETURNING claim_id)
+			UPDATE task_events e SET lease_ends = now() - interval '1 second' FROM n
+			WHERE e.task_id = $1 AND e.kind = 'claim' AND e.claim_id = n.claim_id`, c.TaskID, c.Node)
+		_, err := b.Store.CheckDeadlines(b.t.Context(), c.TaskID)
+		return err
+	},
+	"when its holder leaves": func(b *bench, c *store.Claim) error {
+		return b.Store.RemoveUser(b.t.Context(), b.Slug, b.Email(b.nameOf(c.UserID)))
+	},
+}
+
+// Who works on a subtask keeps it while a step before it is done again. What they give back
+// waits for that step, whether or not the run has heard of anything yet: nobody begins with
+// answers that are about to be others.
+func TestWhatIsGivenBackWaitsForTheStepBeforeIt(t *testing.T) {
+	t.Parallel()
+	for way, giveBack := range waysBack {
+		for run, applied := range map[string]bool{"the run knows": true, "the run is behind": false} {
+			t.Run(way+", "+run, func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t, dbtest.WithDefinition(fork()))
+				ctx, id := t.Context(), b.create(1)[0]
+				ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
+				b.submitted(ada, id, "solve", answer42)
+				c, err := b.Store.ClaimTask(ctx, b.member(ben), pipeline.KindSubtask, id, "left")
+				require.NoError(t, err)
+				rc, err := b.Store.ClaimTask(ctx, b.member(rita), pipeline.KindReview, id, "check")
+				require.NoError(t, err)
+				b.settle(id)
+				_, err = b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictReject})
+				require.NoError(t, err)
+				if applied {
+					require.Equal(t, task.NodeClaimed, b.statusOf(id, "left"))
+				}
+
+				require.NoError(t, giveBack(b, c))
+				_, err = b.Store.ClaimTask(ctx, b.member(ada), pipeline.KindSubtask, id, "left")
+				conflicts(t, err, "is pending")
+				require.Equal(t, task.Summary{Total: 4, InProgress: 1, Pending: 3}, b.status(id).Summary)
+
+				b.submitted(ada, id, "solve", answer42)
+				require.Equal(t, task.NodeAvailable, b.statusOf(id, "left"))
+				b.checked()
+			})
+		}
+	}
+}
+
+// On a way that the task has left there is nothing more to do.
+func TestWhatIsGivenBackOnAWayThatWasLeftIsNobodys(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(fork()))
+	ctx, id := t.Context(), b.create(1)[0]
+	ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
+	b.submitted(ada, id, "solve", answer42)
+	c, err := b.Store.ClaimTask(ctx, b.member(ben), pipeline.KindSubtask, id, "left")
+	require.NoError(t, err)
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+	require.Equal(t, task.NodeClaimed, b.statusOf(id, "left"))
+
+	require.NoError(t, b.Store.ReleaseClaim(ctx, ben, c.ID, store.Release{}))
+	_, err = b.Store.ClaimTask(ctx, b.member(ada), pipeline.KindSubtask, id, "left")
+	conflicts(t, err, "is na")
+	require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
+	b.checked()
+}
+
+// Nobody here knows what follows from an event of a newer release; people give back what
+// they hold all the same.
+func TestAnEventOfANewerReleaseKeepsNoClaim(t *testing.T) {
+	t.Parallel()
+	for name, applied := range map[string]bool{"applied": true, "waiting": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			id := b.create(1)[0]
+			b.submitted(b.Contributors[0], id, "solve", answer42)
+			c := b.claim(b.Reviewers[0], pipeline.KindReview)
+			b.settle(id)
+			b.exec(`WITH t AS (UPDATE tasks SET seq = seq + 1, applied_seq = CASE WHEN $2 THEN seq + 1 ELSE applied_seq END WHERE id = $1 RETURNING seq)
+				INSERT INTO task_events (task_id, seq, kind) SELECT $1, seq, 'delegate' FROM t`, id, applied)
+			require.NoError(t, b.Store.ReleaseClaim(t.Context(), c.UserID, c.ID, store.Release{}))
+			require.Equal(t, 1, b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND key = 'check' AND status = 'available'`, id))
+		})
+	}
+}
+
+func TestBrokenRowsKeepNoClaim(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id := b.create(1)[0]
+	b.submitted(b.Contributors[0], id, "solve", answer42)
+	c := b.claim(b.Reviewers[0], pipeline.KindReview)
+	b.settle(id)
+	b.exec(`DELETE FROM task_nodes WHERE task_id = $1 AND key = 'solve'`, id)
+	require.NoError(t, b.Store.ReleaseClaim(t.Context(), c.UserID, c.ID, store.Release{}))
+	require.Equal(t, 1, b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND key = 'check' AND status = 'available'`, id))
+}
