@@ -37,7 +37,8 @@ type Organization struct {
 type User struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
-	// Password is needed for a new user and changes that of another one.
+	// Password is needed for a new user and changes that of another one, whom the
+	// document must name in all of their organizations then.
 	Password Secret `json:"password"`
 	// Role is org_admin or member; absent it stays what it is, member at first.
 	Role string `json:"role"`

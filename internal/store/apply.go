@@ -75,6 +75,9 @@ func (a *applying) run(ctx context.Context) error {
 	if err := a.check(ctx, a.tx); err != nil {
 		return err
 	}
+	if err := a.checkAccounts(ctx); err != nil {
+		return err
+	}
 	a.result.Organizations = make([]apply.OrganizationResult, len(a.doc.Organizations))
 	for i, org := range a.doc.Organizations {
 		a.out, a.path = &a.result.Organizations[i], fmt.Sprintf("organizations[%d]", i)
