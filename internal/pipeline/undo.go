@@ -15,6 +15,8 @@ const (
 	UndoOver UndoBlock = "over"
 	// UndoFinal: the node is finished, and what is finished stays so.
 	UndoFinal UndoBlock = "final"
+	// UndoEscalated: the node is with the project's admins, whoever gave it to them.
+	UndoEscalated UndoBlock = "escalated"
 	// UndoDecided: the submission has led on by itself: it was returned, it
 	// was set aside, or it was a verdict that returned something.
 	UndoDecided UndoBlock = "decided"
@@ -47,6 +49,8 @@ func CheckUndo(g Graph, skipped []string, events []Event, seq int64) (UndoBlock,
 		return UndoDecided, "", nil
 	case n.Status == task.NodeFinished:
 		return UndoFinal, "", nil
+	case n.Status == task.NodeEscalated && n.Iteration == e.Iteration:
+		return UndoEscalated, "", nil
 	case n.Status != task.NodeSubmitted || n.Iteration != e.Iteration:
 		return UndoDecided, "", nil
 	}

@@ -138,6 +138,8 @@ func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, was hande
 		return fault.New(fault.Conflict, "what you handed in for task %d is final: no review can send it back", t.ID)
 	case pipeline.UndoFollowed:
 		return fault.New(fault.Conflict, "node %q of task %d, which follows, was taken up since; it can no longer be undone", by, t.ID)
+	case pipeline.UndoEscalated:
+		return fault.New(fault.Conflict, "what you handed in for task %d was escalated, so it can no longer be undone", t.ID)
 	case pipeline.UndoDecided:
 	}
 	return fault.New(fault.Conflict, "what you handed in for task %d was decided about since; it can no longer be undone", t.ID)

@@ -224,6 +224,33 @@ func TestUndoOfAVerdict(t *testing.T) {
 	b.checked()
 }
 
+// Who hears that an escalation stays hears that it is one, whoever escalated.
+func TestUndoAfterAnEscalation(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx := t.Context()
+	ada, rita := b.Contributors[0], b.Reviewers[0]
+	b.create(2)
+	c, _ := b.handIn(ada)
+	require.NoError(t, b.Store.Escalate(ctx, b.member(b.Admin), c.TaskID, "solve", ""))
+	_, err := b.undo(ada, c.ID)
+	conflicts(t, err, "was escalated, so it can no longer be undone")
+	b.settle(c.TaskID)
+
+	c, _ = b.handIn(ada)
+	b.settle(c.TaskID)
+	rc := b.claim(rita, pipeline.KindReview)
+	done, err := b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictEscalate})
+	require.NoError(t, err)
+	require.Nil(t, done.UndoUntil)
+	for range 2 { // whether or not the run has heard of it
+		_, err = b.undo(rita, rc.ID)
+		conflicts(t, err, "was escalated, so it can no longer be undone")
+		b.settle(c.TaskID)
+	}
+	b.checked()
+}
+
 // TestUndoBehindTheLock meets an undo with what comes at the same moment.
 func TestUndoBehindTheLock(t *testing.T) {
 	t.Parallel()
