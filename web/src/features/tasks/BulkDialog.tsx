@@ -1,23 +1,12 @@
-import {
-  Anchor,
-  Button,
-  Group,
-  List,
-  Modal,
-  NumberInput,
-  Progress,
-  ScrollArea,
-  Stack,
-  Text,
-  Textarea,
-} from '@mantine/core';
+import { Button, Group, Modal, NumberInput, Progress, Stack, Text, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useBlocker } from '@tanstack/react-router';
+import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { body, bulkTasks } from '@/api';
 import { count } from '@/features/pipelines/lifecycle';
 import { ErrorNote } from '@/ui/ErrorNote';
 import { asOf, type BulkAction, type BulkOutcome, runBulk, type SeenClaims } from './bulk';
+import { Refusals } from './Refusals';
 
 interface Props {
   pipelineId: number;
@@ -203,22 +192,5 @@ export function BulkDialog({ pipelineId, action, seen, ids, close }: Props) {
         </Stack>
       </form>
     </Modal>
-  );
-}
-
-function Refusals({ failed }: { failed: BulkOutcome['failed'] }) {
-  return (
-    <ScrollArea.Autosize mah={200} type="auto" viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Refused' }}>
-      <List size="sm" spacing={2}>
-        {failed.map((f) => (
-          <List.Item key={f.task_id}>
-            <Anchor component={Link} to={`/tasks/${f.task_id}`} inherit>
-              Task {f.task_id}
-            </Anchor>
-            : {f.message}
-          </List.Item>
-        ))}
-      </List>
-    </ScrollArea.Autosize>
   );
 }

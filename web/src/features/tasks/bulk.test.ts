@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { asOf, bulkLimit, chunks, claimsSeen, runBulk } from './bulk';
+import { asOf, bulkLimit, byReason, chunks, claimsSeen, runBulk } from './bulk';
 
 const ids = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
@@ -35,6 +35,14 @@ test('many tasks go in requests that the server takes, and refusals are collecte
   expect(steps).toEqual([200, 400, 450]);
   expect(out.failed).toEqual([{ task_id: 7, message: 'is finished' }]);
   expect([out.done.length, out.left.length]).toEqual([449, 0]);
+});
+
+test('refusals go by the sentence, whichever task it names', () => {
+  const refused = (task_id: number, message = `task ${task_id} is finished`) => ({ task_id, message });
+  expect(byReason([refused(7), refused(1, 'task 17 is in the way'), refused(71)])).toEqual([
+    ['the task is finished', [7, 71]],
+    ['task 17 is in the way', [1]],
+  ]);
 });
 
 test('a request that fails names what was left', async () => {

@@ -1,3 +1,5 @@
+import { grouped } from '@/pipeline/grouped';
+
 /** What admins do to many tasks at once. */
 export type BulkAction = 'set_priority' | 'hold' | 'unhold' | 'release' | 'requeue' | 'fail';
 
@@ -11,6 +13,12 @@ export interface BulkOutcome {
   failed: BulkFailure[];
   /** Tasks that nothing was decided on: the work was stopped, a request failed, or the server broke off in one. */
   left: number[];
+}
+
+/** The refused tasks by the sentence that says why. A sentence names its task; beside many it is of each of them. */
+export function byReason(failed: readonly BulkFailure[]): [string, number[]][] {
+  const groups = grouped(failed, (f) => f.message.replace(new RegExp(`\\btask ${f.task_id}\\b`, 'g'), 'the task'));
+  return groups.map(([reason, those]) => [reason, those.map((f) => f.task_id)]);
 }
 
 /** What comes of one request. */
