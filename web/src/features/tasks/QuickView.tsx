@@ -51,7 +51,7 @@ export function QuickView({ taskId, close, tall }: { taskId: number; close: () =
               <Title order={3} size="h5" mb={6}>
                 Latest
               </Title>
-              <Timeline events={t.timeline.slice(0, 6)} names={namesIn(t)} />
+              <Timeline events={t.timeline.slice(0, 6)} names={namesIn(t)} submissions={t.submissions} />
             </section>
             <Group gap="xs">
               <Button component={Link} to={`/tasks/${taskId}`} size="xs">

@@ -5,7 +5,7 @@ import { Ago } from '@/ui/Ago';
 import { sameValue } from '@/ui/textDiff';
 import { WordDiff } from '@/ui/WordDiff';
 import { namesIn } from './names';
-import { type Round, rounds } from './values';
+import { fixes, type Round, rounds } from './values';
 
 /** Every hand-in and every verdict, oldest first, with what changed since the one before. */
 export function Rounds({ task: t }: { task: TaskDetail }) {
@@ -37,7 +37,6 @@ function RoundCard({ task: t, round }: { task: TaskDetail; round: Round }) {
   const names = namesIn(t);
   const verdict = verdicts[s.verdict];
   const fields = new Map(t.forms.flatMap((f) => f.fields.map((x) => [x.name, x] as const)));
-  const fixed = s.verdict === 'approve' && Object.keys(s.values).length > 0;
   return (
     <Paper
       withBorder
@@ -50,7 +49,7 @@ function RoundCard({ task: t, round }: { task: TaskDetail; round: Round }) {
           <Text span fw={600} inherit>
             {names.person(s.author)}
           </Text>{' '}
-          {verdict ? `${fixed ? 'fixed and ' : ''}${verdict.text} at` : 'handed in'}{' '}
+          {verdict ? `${fixes(s) ? 'fixed and ' : ''}${verdict.text} at` : 'handed in'}{' '}
           <Text span fw={600} inherit>
             {names.node(s.node)}
           </Text>

@@ -108,7 +108,7 @@ export default function TaskPage() {
                   <TaskFacts task={t} />
                 </Section>
                 <Section title="Timeline">
-                  <Timeline events={t.timeline} names={namesIn(t)} />
+                  <Timeline events={t.timeline} names={namesIn(t)} submissions={t.submissions} />
                 </Section>
               </Stack>
             </Grid.Col>

@@ -46,6 +46,27 @@ describe('tell', () => {
     expect([told.who, told.text]).toEqual([who, text]);
   });
 
+  test('an acceptance with corrections says so', () => {
+    const e = event({ kind: 'review', node: 'check', actor: 2, outcome: 'approved', iteration: 2 });
+    const verdict = {
+      node: 'check',
+      iteration: 2,
+      author: 2,
+      verdict: 'approve',
+      values: { answer: '43' },
+      comments: [],
+      at: e.at,
+      undone_at: null,
+    };
+    expect(tell(e, names, [verdict]).text).toBe('fixed and accepted the work at Check it (round 2)');
+    const others = [
+      { ...verdict, values: {} },
+      { ...verdict, iteration: 1 },
+      { ...verdict, node: 'audit' },
+    ];
+    expect(tell(e, names, others).text).toBe('accepted the work at Check it (round 2)');
+  });
+
   test('a kind of tomorrow keeps its own name', () => {
     expect(tell(event({ kind: 'hand_over', outcome: 'x' }), names).text).toBe('hand over on Solve it (x)');
   });

@@ -1,4 +1,5 @@
-import type { TaskEvent } from '@/api';
+import type { TaskEvent, TaskSubmission } from '@/api';
+import { fixes } from './values';
 
 /** How the journal's ids are called: people, and nodes by their titles. */
 export interface Names {
@@ -40,8 +41,11 @@ export function reasonText(reason: string): string {
   return reasons[reason] ?? reason;
 }
 
-/** Tells one row of the journal. Kinds that are not known yet keep their own name rather than vanish. */
-export function tell(e: TaskEvent, names: Names): Told {
+/**
+ * Tells one row of the journal, beside what was handed in on the task: the journal itself holds no answers, and so no
+ * corrections. Kinds that are not known yet keep their own name rather than vanish.
+ */
+export function tell(e: TaskEvent, names: Names, handedIn: readonly TaskSubmission[] = []): Told {
   const node = e.node ? names.node(e.node) : 'the task';
   const round = e.iteration > 1 ? ` (round ${e.iteration})` : '';
   const told: Told = {
@@ -66,7 +70,7 @@ export function tell(e: TaskEvent, names: Names): Told {
     case 'undo':
       return say(`took back what they handed in at ${node}`, 'warn');
     case 'review':
-      return review(e.outcome, node, round, say);
+      return review(e, handedIn, node, round, say);
     case 'escalate':
       return say(`escalated ${node} to the project’s admins`, 'warn');
     case 'quarantine':
@@ -94,8 +98,12 @@ export function tell(e: TaskEvent, names: Names): Told {
 
 type Say = (text: string, tone?: Told['tone']) => Told;
 
-function review(outcome: string, node: string, round: string, say: Say): Told {
-  if (outcome === 'approved') return say(`accepted the work at ${node}${round}`, 'good');
+function review(e: TaskEvent, handedIn: readonly TaskSubmission[], node: string, round: string, say: Say): Told {
+  const { outcome } = e;
+  if (outcome === 'approved') {
+    const fixed = handedIn.some((s) => s.node === e.node && s.iteration === e.iteration && fixes(s));
+    return say(`${fixed ? 'fixed and ' : ''}accepted the work at ${node}${round}`, 'good');
+  }
   if (outcome === 'rejected') return say(`rejected the work at ${node}${round}: it goes back`, 'bad');
   if (outcome === 'escalated') return say(`escalated ${node}${round} to the project’s admins`, 'warn');
   return say(`gave a verdict at ${node}${round}`);

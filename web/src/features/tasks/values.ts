@@ -33,6 +33,11 @@ export function rounds(t: Pick<TaskDetail, 'input' | 'submissions'>): Round[] {
   });
 }
 
+/** Whether a review accepted the work only after it had corrected it. */
+export function fixes(s: Pick<TaskSubmission, 'verdict' | 'values'>): boolean {
+  return s.verdict === 'approve' && Object.keys(s.values).length > 0;
+}
+
 function pick(from: Values, keys: string[]): Values {
   return Object.fromEntries(keys.map((k) => [k, from[k]]));
 }
