@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from 'vitest';
-import type { Definition, Layout } from '@/pipeline/definition';
+import type { Definition, Layout, PipelineNode } from '@/pipeline/definition';
+import { flowNodes } from './canvas/flow';
+import type { StepNodeType } from './canvas/StepNode';
 import { walk } from './canvas/walk';
 import { findPart } from './focusPart';
 import { addInto, addStep, remove, rename } from './state/commands';
@@ -70,6 +72,22 @@ describe('commands of the canvas', () => {
     expect(remove(doc, ['a'], 0).definition.nodes).toHaveLength(3);
     expect(remove(doc, [], 0).definition.edges).toHaveLength(3);
     expect(remove(doc, [], null)).toBe(doc);
+  });
+});
+
+describe('a review on the canvas', () => {
+  const review: PipelineNode = { key: 'r', kind: 'review', reviews: [{ node: 'a' }, { node: 'b' }] };
+  const show = (title: string, before: StepNodeType[] = []) => {
+    const steps = d.nodes.map((n) => (n.key === 'a' ? { ...n, title } : n));
+    const definition = { ...d, nodes: [...steps, review] };
+    return flowNodes({ definition, layout: at }, { nodes: [], edge: null, field: null }, new Map(), before);
+  };
+  const about = (nodes: StepNodeType[]) => nodes.find((n) => n.id === 'r')?.data.about;
+
+  it('says by its title what it checks, also once that has another one', () => {
+    const first = show('Describe it');
+    expect(about(first)).toBe('Checks Describe it, b');
+    expect(about(show('Draw it', first))).toBe('Checks Draw it, b');
   });
 });
 

@@ -5,7 +5,7 @@ import { memo } from 'react';
 import { type Kind, labelOf, type PipelineNode } from '@/pipeline/definition';
 import classes from './canvas.module.css';
 
-export type StepData = { node: PipelineNode; problems: number };
+export type StepData = { node: PipelineNode; about: string; problems: number };
 export type StepNodeType = Node<StepData, 'step'>;
 
 export const kindLabels: Record<Kind, string> = { start: 'Start', subtask: 'Step', review: 'Review', end: 'End' };
@@ -22,12 +22,12 @@ export function KindIcon({ kind, size = 26 }: { kind: Kind; size?: number }) {
   );
 }
 
-/** One line on what the node asks for. */
-export function summary(n: PipelineNode): string {
+/** One line on what the node asks for; title is how the nodes are called. */
+export function summary(n: PipelineNode, title: (key: string) => string): string {
   if (n.kind === 'start') return 'A task is created';
   if (n.kind === 'end') return 'The task is finished';
   if (n.kind === 'review') {
-    const of = (n.reviews ?? []).map((t) => t.node).join(', ');
+    const of = (n.reviews ?? []).map((t) => title(t.node)).join(', ');
     return of ? `Checks ${of}` : 'Checks nothing yet';
   }
   const fields = n.fields ?? [];
@@ -37,7 +37,7 @@ export function summary(n: PipelineNode): string {
 
 /** A node of the graph. Its name for screen readers is on the wrapper (Canvas). */
 export const StepNode = memo(function StepNode({ data, selected }: NodeProps<StepNodeType>) {
-  const { node, problems } = data;
+  const { node, about, problems } = data;
   return (
     <Paper withBorder shadow="xs" className={classes.node} data-kind={node.kind} data-selected={selected || undefined}>
       {node.kind !== 'start' && <Handle type="target" position={Position.Top} className={classes.handle} />}
@@ -48,7 +48,7 @@ export const StepNode = memo(function StepNode({ data, selected }: NodeProps<Ste
             {labelOf(node)}
           </Text>
           <Text size="xs" c="dimmed" lineClamp={1}>
-            {summary(node)}
+            {about}
           </Text>
         </div>
         {problems > 0 && (

@@ -14,12 +14,15 @@ export function flowNodes(
   before: readonly StepNodeType[],
 ): StepNodeType[] {
   const old = new Map(before.map((n) => [n.id, n]));
+  const titles = new Map(doc.definition.nodes.map((n) => [n.key, labelOf(n)]));
   return inOrder(doc.definition).map((node) => {
     const was = old.get(node.key);
     const at = doc.layout[node.key] ?? [0, 0];
     const found = problems.get(node.key) ?? 0;
     const selected = selection.nodes.includes(node.key);
-    const data = was && was.data.node === node && was.data.problems === found ? was.data : { node, problems: found };
+    const about = summary(node, (key) => titles.get(key) ?? key);
+    const same = was && was.data.node === node && was.data.about === about && was.data.problems === found;
+    const data = same ? was.data : { node, about, problems: found };
     const still = was && was.data === data && was.selected === selected;
     if (still && !was.dragging && was.position.x === at[0] && was.position.y === at[1]) return was;
     const title = node.title || (node.kind === 'start' || node.kind === 'end' ? '' : node.key);
@@ -32,7 +35,7 @@ export function flowNodes(
       selected,
       ariaLabel: [
         `${kindLabels[node.kind] ?? node.kind}${title ? `: ${title}` : ''}`,
-        summary(node),
+        about,
         found > 0 ? `${found} ${found === 1 ? 'problem' : 'problems'}` : '',
       ]
         .filter(Boolean)
