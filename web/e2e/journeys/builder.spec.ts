@@ -80,6 +80,20 @@ test('a pipeline is built, checked, previewed and published by mouse', async ({ 
 
   await page.goto(`/pipelines/${idOf(page)}/versions`);
   await expect(page.getByText('The first one')).toBeVisible();
+
+  // Opened anew it begins below the toolbar, which lies over the graph.
+  await page.goto(`/pipelines/${idOf(page)}/build`);
+  const first = graph.locator('.react-flow__node').first();
+  await expect(first).toBeVisible();
+  const isBelow = () =>
+    expect(async () => {
+      const [tools, start] = [await graph.locator('.react-flow__panel.top').boundingBox(), await first.boundingBox()];
+      if (!tools || !start) throw new Error('the toolbar and the start have no place');
+      expect(start.y).toBeGreaterThanOrEqual(tools.y + tools.height);
+    }).toPass({ timeout: 10_000 });
+  await isBelow();
+  await graph.locator('.react-flow__controls-fitview').click();
+  await isBelow();
 });
 
 test('a pipeline is built and published by keyboard only', async ({ as }) => {

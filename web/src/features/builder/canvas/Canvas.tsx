@@ -147,7 +147,7 @@ export function Canvas({ onOpen, onAdd, children }: Props) {
         snapGrid={[8, 8]}
       >
         <Background gap={24} />
-        <Controls showInteractive={false} position="bottom-left" />
+        <Controls showInteractive={false} position="bottom-left" fitViewOptions={fitted} />
         {children}
       </ReactFlow>
     </section>
