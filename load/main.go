@@ -60,7 +60,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (err er
 		return err
 	}
 	if o.plot != "" {
-		return draw(o.plot, o.drawing)
+		return draw(o.plot, o.keep, o.drawing)
 	}
 	s := scripts[slices.IndexFunc(scripts, func(s script) bool { return s.name == o.script })]
 	r, err := newRun(ctx, o, stdout, stderr)

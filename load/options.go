@@ -32,6 +32,7 @@ type options struct {
 	n        int
 	lean     bool
 	plot     string
+	keep     string
 	drawing  string
 }
 
@@ -69,6 +70,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	fs.IntVar(&o.n, "n", 200, "cost: tasks that are worked through")
 	fs.BoolVar(&o.lean, "lean", false, "cost: without the indexes of Temporal's visibility that nobody uses")
 	fs.StringVar(&o.plot, "plot", "", "draw the series of these results, and play nothing")
+	fs.StringVar(&o.keep, "keep", "", "where -plot keeps a copy of the results with fewer points, which it draws then: FILE.json")
 	fs.StringVar(&o.drawing, "o", "", "where -plot draws to: FILE.svg")
 	if err := fs.Parse(args); err != nil {
 		return o, err
@@ -107,6 +109,10 @@ func (o options) check() error {
 	switch {
 	case (o.plot == "") != (o.drawing == ""):
 		return errors.New("-plot RESULTS.json and -o FILE.svg go together")
+	case o.keep != "" && o.plot == "":
+		return errors.New("-keep FILE.json goes with -plot RESULTS.json")
+	case o.keep != "" && o.keep == o.plot:
+		return errors.New("-keep would overwrite what -plot reads: name another file")
 	case o.tasks < 1000:
 		return errors.New("-tasks must be at least 1000")
 	case o.scale <= 0 || o.gate <= 0 || o.compress <= 0:

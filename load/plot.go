@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,27 +41,38 @@ type curve struct {
 	series.Series
 }
 
-// draw draws the series of a run's results as SVG.
-func draw(from, to string) error {
-	raw, err := os.ReadFile(from)
+// draw draws the series of a run's results as SVG. Where a copy of them is kept, it
+// draws that one, so that the same picture can be drawn again.
+func draw(from, keep, to string) error {
+	r, err := readResults(from)
 	if err != nil {
-		return fmt.Errorf("read results: %w", err)
+		return err
 	}
-	var r results
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return fmt.Errorf("read results %s: %w", from, err)
+	if keep != "" {
+		r = r.kept()
 	}
 	drawing, err := r.drawing()
 	if err != nil {
 		return fmt.Errorf("draw %s: %w", from, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return fmt.Errorf("make room for the drawing: %w", err)
+	if keep != "" {
+		if err := r.keep(keep); err != nil {
+			return err
+		}
 	}
-	if err := os.WriteFile(to, []byte(drawing), 0o644); err != nil {
-		return fmt.Errorf("write the drawing: %w", err)
+	return place(to, []byte(drawing))
+}
+
+func readResults(name string) (*results, error) {
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
 	}
-	return nil
+	var r results
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, fmt.Errorf("read results %s: %w", name, err)
+	}
+	return &r, nil
 }
 
 // drawing has a field for each panel, one below the other, with one time.
