@@ -23,6 +23,9 @@ const (
 	// UndoFollowed: somebody took up a node after this one, or an automation
 	// worked with what was handed in.
 	UndoFollowed UndoBlock = "followed"
+	// UndoLed: a node that is done, and does not come after this one, led the task on by
+	// what was corrected. The journal holds no answers, so it does not tell.
+	UndoLed UndoBlock = "led"
 )
 
 // CheckUndo looks whether the submission with number seq of a task's journal

@@ -135,6 +135,10 @@ type answered struct {
 	values          form.Values
 	subs            []submission // those that count
 	seq, appliedSeq int64
+
+	// What values are merged from; rounds are subs and those that explain what came of them.
+	input  form.Values
+	rounds []submission
 }
 
 // still reports whether nothing has happened to the locked task since then.
@@ -145,12 +149,11 @@ func (a answered) still(t *lockedTask) bool { return a.seq == t.Seq && a.applied
 // is read first, so that answers may be newer than that and never older.
 func taskAnswers(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) (answered, error) {
 	var known answered
-	var input form.Values
 	var all []said
 	b := &pgx.Batch{}
 	b.Queue(byIndexSQL)
 	b.Queue(`SELECT input, seq, applied_seq FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&input, &known.seq, &known.appliedSeq) })
+		QueryRow(func(row pgx.Row) error { return row.Scan(&known.input, &known.seq, &known.appliedSeq) })
 	b.Queue(submissionsSQL, c.TaskID, c.OrgID).Query(func(rows pgx.Rows) (err error) {
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByName[said])
 		return err
@@ -158,15 +161,14 @@ func taskAnswers(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) 
 	if err := q.SendBatch(ctx, b).Close(); err != nil {
 		return answered{}, err
 	}
-	var rounds []submission
 	for _, sub := range all {
 		sub.decided = sub.Done
-		rounds = append(rounds, sub.submission)
+		known.rounds = append(known.rounds, sub.submission)
 		if sub.Counts {
 			known.subs = append(known.subs, sub.submission)
 		}
 	}
-	known.values = answers(p, input, rounds)
+	known.values = answers(p, known.input, known.rounds)
 	return known, nil
 }
 

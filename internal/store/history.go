@@ -163,7 +163,7 @@ func (s *Store) became(ctx context.Context, items []Done) error {
 		if !d.Recent || d.UndoneAt != nil || d.Status != task.NodeSubmitted {
 			continue
 		}
-		c := Claim{TaskID: d.TaskID, VersionID: d.VersionID, Node: d.Node}
+		c := Claim{ID: d.ClaimID, OrgID: d.OrgID, VersionID: d.VersionID, TaskID: d.TaskID, Node: d.Node}
 		if d.UndoUntil, err = s.undoUntil(ctx, c, d.Seq, d.At); err != nil {
 			return err
 		}

@@ -95,3 +95,61 @@ func TestVerdictsThatComeAtOnceAgreeOnTheWay(t *testing.T) {
 		})
 	}
 }
+
+// A correction is not taken back once another review beside it has led the task on by it: the
+// way would stay, and the answers would say another one.
+func TestACorrectionThatLedTheTaskIsNotUndone(t *testing.T) {
+	t.Parallel()
+	d := decider()
+	third := d.Nodes[2] // while it is open, no verdict on what it checks is final
+	third.Key, third.Reviews = "third", []pipeline.Target{{Node: "solve"}}
+	d.Nodes = append(d.Nodes, third)
+	d.Edges = append(d.Edges, pipeline.Edge{From: "solve", To: "third"}, pipeline.Edge{From: "third", To: "end"})
+	for name, c := range map[string]struct {
+		fix                        string
+		decided, refused, accepted bool
+	}{
+		"the way was decided by it":         {`{"sure":true}`, true, true, false},
+		"an admin decided the way by it":    {`{"sure":true}`, true, true, true},
+		"the way was decided without it":    {`{"doubt":"some"}`, true, false, false},
+		"nobody has decided the way so far": {`{"sure":true}`, false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, dbtest.WithDefinition(d))
+			ctx, id := t.Context(), b.create(1)[0]
+			rita, rob := b.Reviewers[0], b.Reviewers[1]
+			b.submitted(b.Contributors[0], id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+			rc, err := b.Store.ClaimTask(ctx, b.member(rob), pipeline.KindReview, id, "again")
+			require.NoError(t, err)
+			_, err = b.Store.Review(ctx, rob, rc.ID, store.Verdict{Verdict: store.VerdictApprove, Values: raw(c.fix)})
+			require.NoError(t, err)
+			b.settle(id)
+			admin := b.member(b.Admin)
+			switch {
+			case c.accepted:
+				require.NoError(t, b.Store.Escalate(ctx, admin, id, "check", ""))
+				require.NoError(t, b.Store.Resolve(ctx, admin, id, "check", pipeline.ResolveAccept, ""))
+				b.settle(id)
+			case c.decided:
+				b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove})
+			}
+
+			offered := b.history(store.HistoryQuery{UserID: rob}).Items[0].UndoUntil != nil
+			require.Equal(t, !c.refused, offered)
+			_, err = b.undo(rob, rc.ID)
+			if c.refused {
+				conflicts(t, err, `goes from node "check"`)
+				require.Equal(t, task.NodeSubmitted, b.statusOf(id, "again"))
+				require.Equal(t, task.NodeAvailable, b.statusOf(id, "left"))
+				require.JSONEq(t, `true`, string(b.answers(id)["sure"]))
+			} else {
+				require.NoError(t, err)
+				require.JSONEq(t, `false`, string(b.answers(id)["sure"]))
+				require.JSONEq(t, `"all"`, string(b.answers(id)["doubt"]))
+			}
+			b.settle(id)
+			b.checked()
+		})
+	}
+}

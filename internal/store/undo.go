@@ -66,7 +66,7 @@ func (s *Store) Undo(ctx context.Context, userID int64, claimID string) (Claim, 
 			out, err = t.undoneAlready(ctx, tx, past)
 			return err
 		}
-		if err := s.mayUndo(ctx, tx, t, was); err != nil {
+		if err := s.mayUndo(ctx, tx, t, past, was); err != nil {
 			return err
 		}
 		if err := s.undo(ctx, tx, t, past, was); err != nil {
@@ -117,7 +117,7 @@ func (t *lockedTask) undoneAlready(ctx context.Context, tx pgx.Tx, c Claim) (*Cl
 }
 
 // mayUndo refuses what cannot be taken back any more.
-func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, was handedIn) error {
+func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, c Claim, was handedIn) error {
 	if was.Late {
 		return fault.New(fault.Conflict, "it was handed in more than %d seconds ago and can no longer be undone", int(UndoWindow.Seconds()))
 	}
@@ -125,7 +125,7 @@ func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, was hande
 	if err != nil {
 		return err
 	}
-	block, by, err := checkUndo(ctx, tx, p, t.ID, was.Seq)
+	block, by, err := checkUndo(ctx, tx, p, c, was.Seq)
 	if err != nil {
 		return err
 	}
@@ -138,6 +138,8 @@ func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, was hande
 		return fault.New(fault.Conflict, "what you handed in for task %d is final: no review can send it back", t.ID)
 	case pipeline.UndoFollowed:
 		return fault.New(fault.Conflict, "node %q of task %d, which follows, was taken up since; it can no longer be undone", by, t.ID)
+	case pipeline.UndoLed:
+		return fault.New(fault.Conflict, "what you corrected has decided where task %d goes from node %q; it can no longer be undone", t.ID, by)
 	case pipeline.UndoEscalated:
 		return fault.New(fault.Conflict, "what you handed in for task %d was escalated, so it can no longer be undone", t.ID)
 	case pipeline.UndoDecided:
@@ -145,20 +147,44 @@ func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, was hande
 	return fault.New(fault.Conflict, "what you handed in for task %d was decided about since; it can no longer be undone", t.ID)
 }
 
-// checkUndo asks the journal whether a submission can be taken back.
-func checkUndo(ctx context.Context, q querier, p *pipeline.Pipeline, taskID, seq int64) (pipeline.UndoBlock, string, error) {
+// checkUndo asks the journal whether what was handed in under a claim, with number seq, can
+// be taken back, and of a review's corrections the answers, too: what was decided by them
+// stays.
+func checkUndo(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim, seq int64) (pipeline.UndoBlock, string, error) {
 	var skipped []string
+	var corrects bool
 	var events []pipeline.Event
 	b := &pgx.Batch{}
-	b.Queue(`SELECT start_skipped FROM tasks WHERE id = $1`, taskID).QueryRow(func(row pgx.Row) error { return row.Scan(&skipped) })
-	b.Queue(`SELECT `+eventColumns+` FROM task_events e WHERE e.task_id = $1 ORDER BY e.seq`, taskID).Query(func(rows pgx.Rows) (err error) {
+	if p.Form(c.Node) == nil { // a review, which may have corrected something
+		b.Queue(byIndexSQL)
+		b.Queue(`SELECT EXISTS (SELECT FROM submissions s
+			WHERE s.claim_id = $1 AND s.org_id = $2 AND s.verdict = 'approve' AND s.values <> '{}')`, c.ID, c.OrgID).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&corrects) })
+	}
+	b.Queue(`SELECT start_skipped FROM tasks WHERE id = $1`, c.TaskID).QueryRow(func(row pgx.Row) error { return row.Scan(&skipped) })
+	b.Queue(`SELECT `+eventColumns+` FROM task_events e WHERE e.task_id = $1 ORDER BY e.seq`, c.TaskID).Query(func(rows pgx.Rows) (err error) {
 		events, err = pgx.CollectRows(rows, scanEvent)
 		return err
 	})
 	if err := q.SendBatch(ctx, b).Close(); err != nil {
 		return "", "", err
 	}
-	return pipeline.CheckUndo(p.Graph, skipped, events, seq)
+	block, by, err := pipeline.CheckUndo(p.Graph, skipped, events, seq)
+	if err != nil || block != "" || !corrects {
+		return block, by, err
+	}
+	known, err := taskAnswers(ctx, q, p, c)
+	if err != nil {
+		return "", "", err
+	}
+	st, err := pipeline.Fold(p.Graph, skipped, events)
+	if err != nil {
+		return "", "", err
+	}
+	if by = known.ledBy(p, st, c.Node, seq); by != "" {
+		return pipeline.UndoLed, by, nil
+	}
+	return "", "", nil
 }
 
 // undo writes the event and all that follows from it: the node is then open,
@@ -193,7 +219,7 @@ func (s *Store) undoUntil(ctx context.Context, c Claim, seq int64, at time.Time)
 	if err != nil || !p.Graph.MayWait(c.Node) {
 		return nil, err
 	}
-	block, _, err := checkUndo(ctx, s.pool, p, c.TaskID, seq)
+	block, _, err := checkUndo(ctx, s.pool, p, c, seq)
 	if err != nil || block != "" {
 		return nil, translate(err)
 	}
