@@ -18,7 +18,7 @@ import (
 // nothing of leases, limits, expiry or what is due follows from what it says. A span
 // is between two looks of one process: no step of the clock is in it.
 var looksAtItsClock = map[string]string{
-	"worker/settle.go settle":                    "a metric",
+	"worker/settle.go settle":                    "a span, for a metric: since the take, beside how long the database says that it had waited",
 	"worker/dispatcher.go lane":                  "a span: how long nothing was found",
 	"worker/dispatcher.go batch":                 "a span: when to stop sending, well before the lease ends by the database's clock",
 	"worker/heartbeat.go run":                    "a span: when the next heartbeat is, which the database dates",

@@ -159,7 +159,7 @@ func (d *dispatcher) batch(ctx context.Context, batch []store.Delivery) bool {
 		})
 	}
 	_ = g.Wait() // the results carry the errors
-	return d.settle(ctx, batch, results)
+	return d.settle(ctx, batch, results, taken)
 }
 
 // rest waits with jitter, so that many workers do not ask in step.

@@ -57,9 +57,9 @@ func judge(ctx context.Context, out outcome, err error) result {
 	return result{outcome: refused, err: err}
 }
 
-// settle writes the results. A write that fails leaves the row leased: it is
-// delivered once more, which changes nothing.
-func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results []result) (anyHeldBack bool) {
+// settle writes the results of what was taken then. A write that fails leaves the row
+// leased: it is delivered once more, which changes nothing.
+func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results []result, taken time.Time) (anyHeldBack bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	var done []store.Delivery
@@ -71,7 +71,7 @@ func (d *dispatcher) settle(ctx context.Context, batch []store.Delivery, results
 		switch r.outcome {
 		case delivered, settled, restarted:
 			done = append(done, row)
-			d.metrics.delay.WithLabelValues(delayOf(row)).Observe(max(0, time.Since(row.CreatedAt).Seconds()))
+			d.metrics.delay.WithLabelValues(delayOf(row)).Observe(max(0, (row.Waited + time.Since(taken)).Seconds()))
 		case heldBack:
 			back = append(back, row.ID)
 		case unavailable:

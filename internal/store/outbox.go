@@ -73,8 +73,10 @@ type Delivery struct {
 	Attempts                  int
 	Urgency                   Urgency
 	// Event is empty for TopicSync.
-	Event     pipeline.Event
-	CreatedAt time.Time
+	Event pipeline.Event
+	// Waited is how long the row had been there when it was taken, by the database's
+	// clock: that of whoever took it may tell another time.
+	Waited time.Duration
 }
 
 // coveredSQL is for rows o that need not be told: a later one of their task is at
@@ -96,7 +98,7 @@ const takeOutboxSQL = `WITH due AS (
 			RETURNING o.id, o.topic, o.task_id, o.seq, o.priority, o.attempts, o.created_at
 		)
 		SELECT o.id, o.topic, o.task_id, t.org_id, t.pipeline_id, p.name,
-			o.attempts, $3::smallint, o.created_at, coalesce(e.seq, 0), coalesce(e.kind, ''), coalesce(e.node_key, ''), coalesce(e.iteration, 0),
+			o.attempts, $3::smallint, now() - o.created_at, coalesce(e.seq, 0), coalesce(e.kind, ''), coalesce(e.node_key, ''), coalesce(e.iteration, 0),
 			coalesce(e.actor, 0), coalesce(e.claim_id::text, ''), e.lease_ends, coalesce(e.outcome, ''), e.skipped, e.returned,
 			coalesce(e.reason, '')
 		FROM taken o JOIN tasks t ON t.id = o.task_id JOIN pipelines p ON p.id = t.pipeline_id
@@ -108,7 +110,7 @@ func scanDelivery(row pgx.CollectableRow) (Delivery, error) {
 	var lease *time.Time
 	err := row.Scan(append([]any{
 		&d.ID, &d.Topic, &d.TaskID, &d.OrgID, &d.PipelineID, &d.PipelineName,
-		&d.Attempts, &d.Urgency, &d.CreatedAt,
+		&d.Attempts, &d.Urgency, &d.Waited,
 	}, eventFields(&d.Event, &lease)...)...)
 	d.Event.LeaseEnds = orZero(lease)
 	return d, err
