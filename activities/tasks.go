@@ -6,6 +6,7 @@ package activities
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
@@ -26,6 +27,9 @@ type TaskStore interface {
 // Tasks are the database steps of a task's run.
 type Tasks struct {
 	Store TaskStore
+	// Waited hears how long people waited for each step that follows from what they
+	// handed in; nil for nobody who listens.
+	Waited func(time.Duration)
 }
 
 // LoadTask reads where a task stands.
@@ -56,6 +60,9 @@ func (a *Tasks) ApplyStep(ctx context.Context, in ApplyStepInput) (StepResult, e
 		return StepResult{}, outward(ctx, err)
 	}
 	out, err := a.Store.ApplyStep(ctx, in)
+	if err == nil && out.Waited > 0 && a.Waited != nil {
+		a.Waited(out.Waited)
+	}
 	return out, outward(ctx, err)
 }
 

@@ -72,6 +72,30 @@ func TestStepGoesToTheStoreAndBack(t *testing.T) {
 	require.Equal(t, in, s.step)
 }
 
+func TestAStepTellsHowLongPeopleWaited(t *testing.T) {
+	t.Parallel()
+	s := &stub{result: store.StepResult{Applied: true, Waited: 3 * time.Second}}
+	env, tasks := environment(s)
+	var heard []time.Duration
+	tasks.Waited = func(d time.Duration) { heard = append(heard, d) }
+	step := func() error {
+		v, err := env.ExecuteActivity(tasks.ApplyStep, activities.ApplyStepInput{TaskID: 1})
+		if err != nil {
+			return err
+		}
+		var out activities.StepResult
+		require.NoError(t, v.Get(&out))
+		require.Zero(t, out.Waited, "it goes into no history")
+		return nil
+	}
+	require.NoError(t, step())
+	s.err = fault.New(fault.Unavailable, "nobody knows whether it is written")
+	require.Error(t, step())
+	s.err, s.result.Waited = nil, 0
+	require.NoError(t, step(), "it follows from a claim")
+	require.Equal(t, []time.Duration{3 * time.Second}, heard)
+}
+
 func TestLoadTaskFindsWhoHoldsWhat(t *testing.T) {
 	t.Parallel()
 	s := &stub{task: store.LoadedTask{TaskID: 1, Seq: 1201, State: pipeline.State{Seq: 1201, Nodes: []pipeline.NodeState{

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -15,6 +16,7 @@ type metrics struct {
 	temporal   prometheus.Gauge
 	deliveries *prometheus.CounterVec
 	delay      *prometheus.HistogramVec
+	steps      prometheus.Histogram
 	rung       prometheus.Counter
 }
 
@@ -25,6 +27,9 @@ const (
 	delayOfClaims = "claim"
 	delayOfStarts = "start"
 )
+
+// delays are the buckets of what people wait for, in seconds.
+var delays = []float64{.01, .025, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 300, 900}
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	gauge := func(name, help string) prometheus.Gauge {
@@ -40,9 +45,14 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		deliveries: prometheus.NewCounterVec(counter("deliveries_total", "Outbox rows and rings of uploads by what became of them, in rows."), []string{"result"}),
 		delay: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "taskloom", Name: "delivery_delay_seconds",
-			Help:    "Time from the commit of an event to Temporal's answer that it has it, in seconds, by the clocks of Postgres and of the worker.",
-			Buckets: []float64{.01, .025, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 300, 900},
+			Help:    "Time from the commit of an event to Temporal's answer that it has it, in seconds, by the clock of Postgres until a worker takes it.",
+			Buckets: delays,
 		}, []string{"kind"}),
+		steps: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: "taskloom", Name: "step_delay_seconds",
+			Help:    "Time from when something was handed in until the step that follows from it is written, in seconds, by the clock of Postgres.",
+			Buckets: delays,
+		}),
 		rung: prometheus.NewCounter(counter("tasks_rung_total", "Tasks that lagged so long that the reconciler had to ring their runs, in tasks.")),
 	}
 	for _, o := range []outcome{delivered, settled, restarted, heldBack, unavailable, refused} {
@@ -52,5 +62,8 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		m.delay.WithLabelValues(kind)
 	}
 	return m, errors.Join(reg.Register(m.breaker), reg.Register(m.trips), reg.Register(m.temporal), reg.Register(m.deliveries),
-		reg.Register(m.delay), reg.Register(m.rung))
+		reg.Register(m.delay), reg.Register(m.steps), reg.Register(m.rung))
 }
+
+// waited counts how long people waited for a step.
+func (m *metrics) waited(d time.Duration) { m.steps.Observe(d.Seconds()) }

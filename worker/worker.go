@@ -94,7 +94,7 @@ func serve(ctx context.Context, d Deps, m *metrics) {
 		return // only because ctx has ended
 	}
 	fatal := make(chan error, 1)
-	stop, err := startWorkers(d, fatal)
+	stop, err := startWorkers(d, m, fatal)
 	if err != nil {
 		d.Logger.Warn("The worker cannot start yet and tries again.", "task_queues", d.queues(), "error", err)
 		return
@@ -126,8 +126,8 @@ func serve(ctx context.Context, d Deps, m *metrics) {
 }
 
 // startWorkers starts one for each task queue.
-func startWorkers(d Deps, fatal chan<- error) (stop func(), err error) {
-	started := []sdkworker.Worker{newWorker(d, fatal)}
+func startWorkers(d Deps, m *metrics, fatal chan<- error) (stop func(), err error) {
+	started := []sdkworker.Worker{newWorker(d, m, fatal)}
 	if d.Objects != nil {
 		started = append(started, newIngestWorker(d, fatal))
 	}
@@ -150,7 +150,7 @@ func stopAll(all []sdkworker.Worker) {
 }
 
 // newWorker registers everything that the task queue serves.
-func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
+func newWorker(d Deps, m *metrics, fatal chan<- error) sdkworker.Worker {
 	// Half for the steps of workflow tasks, half for their patient repeats.
 	steps := max(1, (d.PoolSize-reserve)/2)
 	w := sdkworker.New(d.Client, d.TaskQueue, sdkworker.Options{
@@ -167,7 +167,7 @@ func newWorker(d Deps, fatal chan<- error) sdkworker.Worker {
 		Interceptors:                            []interceptor.WorkerInterceptor{&direct{}},
 	})
 	w.RegisterWorkflow(workflows.TaskWorkflow)
-	w.RegisterActivity(&activities.Tasks{Store: d.Store})
+	w.RegisterActivity(&activities.Tasks{Store: d.Store, Waited: m.waited})
 	return w
 }
 

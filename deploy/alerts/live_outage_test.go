@@ -53,6 +53,10 @@ func (l *live) withoutTemporal() {
 		return ok && rows == 0 && over("taskloom_workers_ready", `queue="tasks"`, 0)(s)
 	})
 	l.fires("DeliveriesSlow", before, after, alerttest.Scale{From: "> 50", To: "> 0"})
+
+	steps, _ := before.Value("taskloom_step_delay_seconds_count", "")
+	after = l.until("the steps are written", over("taskloom_step_delay_seconds_count", "", steps+5))
+	l.fires("StepsSlow", before, after, alerttest.Scale{From: "> 50", To: "> 0"})
 }
 
 // withoutPostgres ends its connections and lets nobody in again.

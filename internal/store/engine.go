@@ -270,6 +270,9 @@ type StepResult struct {
 	// Now is the database's clock, where there are deadlines: others may have
 	// another time.
 	Now time.Time `json:"now,omitzero"`
+	// Waited is how long the step was waited for, by the database's clock; 0 where it
+	// follows from nothing that was handed in. No run needs to know.
+	Waited time.Duration `json:"-"`
 }
 
 // Deadline is when a node's lease or time limit ends, by the database's clock.
@@ -318,6 +321,7 @@ func (s *Store) ApplyStep(ctx context.Context, in StepInput) (StepResult, error)
 
 // diverged reports whether the locked task, whose rows are at in.From, is another one
 // than the run knows, or its journal holds other events than the step applies, or follows.
+// Where it does not, it notes when what the step applies was handed in.
 func (t *lockedTask) diverged(ctx context.Context, tx pgx.Tx, in StepInput) (bool, error) {
 	switch {
 	case in.Identity != (Identity{}) && !in.Identity.is(t.identity()):
@@ -333,11 +337,15 @@ func (t *lockedTask) diverged(ctx context.Context, tx pgx.Tx, in StepInput) (boo
 	if in.Last.Seq == in.From && in.From > 0 {
 		after, events = in.From-1, append([]pipeline.Event{in.Last}, events...)
 	}
-	journal, err := journalBetween(ctx, tx, t.ID, after, in.To)
+	journal, err := journaledBetween(ctx, tx, t.ID, after, in.To)
 	if err != nil {
 		return false, err
 	}
-	return !slices.EqualFunc(journal, events, sameEvent), nil
+	if !slices.EqualFunc(journal, events, journaled.same) {
+		return true, nil
+	}
+	t.handedInAt = firstHandedIn(journal, in.From)
+	return false, nil
 }
 
 // sameEvent compares what steps follow from: not the words of a person, which
@@ -392,5 +400,7 @@ func (t *lockedTask) result(ctx context.Context, tx pgx.Tx) (StepResult, error) 
 		d.LeaseEnds, d.SLAEnds = orZero(lease), orZero(sla)
 		return d, err
 	})
-	return StepResult{AppliedSeq: t.AppliedSeq, Seq: t.Seq, Status: t.Status, Deadlines: deadlines, Now: now}, err
+	return StepResult{
+		AppliedSeq: t.AppliedSeq, Seq: t.Seq, Status: t.Status, Deadlines: deadlines, Now: now, Waited: t.waited(),
+	}, err
 }

@@ -26,7 +26,10 @@ type lockedTask struct {
 	AppliedSeq int64       `db:"applied_seq"`
 	CreatedAt  time.Time   `db:"created_at"`
 
-	readAt time.Time // when state was asked, by the database's clock
+	// By the database's clock:
+	readAt     time.Time // when state was asked
+	handedInAt time.Time // when the first of what a step applies was handed in
+	writtenAt  time.Time // when refresh wrote
 }
 
 const lockTaskSQL = `SELECT id, org_id, pipeline_id, version_id, status, held, touched, seq, applied_seq, created_at
@@ -96,10 +99,9 @@ func (t *lockedTask) refresh(ctx context.Context, tx pgx.Tx) error {
 	if t.Status == task.Finished && t.AppliedSeq < t.Seq {
 		t.Status = task.InProgress // what waits to be applied may open nodes
 	}
-	_, err = tx.Exec(ctx, `UPDATE tasks SET status = $2, held = $3, n_total = $4, n_finished = $5, n_in_progress = $6,
-			n_pending = $7, applied_seq = $8, updated_at = now() WHERE id = $1`,
-		t.ID, t.Status, t.Held, sum.Total, sum.Finished, sum.InProgress, sum.Pending, t.AppliedSeq)
-	return err
+	return tx.QueryRow(ctx, `UPDATE tasks SET status = $2, held = $3, n_total = $4, n_finished = $5, n_in_progress = $6,
+			n_pending = $7, applied_seq = $8, updated_at = now() WHERE id = $1 RETURNING clock_timestamp()`,
+		t.ID, t.Status, t.Held, sum.Total, sum.Finished, sum.InProgress, sum.Pending, t.AppliedSeq).Scan(&t.writtenAt)
 }
 
 func nullID(id int64) *int64 {
