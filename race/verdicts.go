@@ -34,8 +34,9 @@ func (r *raceResult) verdictsOf(us *contenderResult) (lines []string) {
 		}
 		if f.Bound > 0 {
 			heard, parts := r.agreed(r.hear(f, us), f, us, nil, f.Bound)
-			lines = append(lines, fmt.Sprintf("%s: %s, aim %s %s: %s%s.", f.Says, inUnit(s.Median, f.Unit), atMost(!f.More), inUnit(f.Bound, f.Unit),
-				r.verdict(met(s.Median, f.Bound, f.More), heard), parts.told(f.Unit)))
+			digits := parts.digits(s.Median, f.Bound)
+			lines = append(lines, fmt.Sprintf("%s: %s, aim %s %s: %s%s.", f.Says, shown(s.Median, f.Unit, digits), atMost(!f.More), inUnit(f.Bound, f.Unit),
+				r.verdict(met(s.Median, f.Bound, f.More), heard), parts.told(f.Unit, digits)))
 		}
 		them := r.find(f.Against)
 		if f.Aim == 0 || them == nil || them.Batch || them.spread(f.Name).N == 0 {
@@ -52,8 +53,9 @@ func (r *raceResult) verdictsOf(us *contenderResult) (lines []string) {
 			heard = tooLoud
 		}
 		heard, parts := r.agreed(heard, f, us, them, f.Aim)
-		lines = append(lines, fmt.Sprintf("%s: %.2f of %s, aim %s %.2f: %s%s.", f.Says, x, f.Against, atMost(!f.More), f.Aim,
-			r.verdict(met(x, f.Aim, f.More), heard), parts.told("")))
+		digits := parts.digits(x, f.Aim)
+		lines = append(lines, fmt.Sprintf("%s: %s of %s, aim %s %.2f: %s%s.", f.Says, shown(x, "", digits), f.Against, atMost(!f.More), f.Aim,
+			r.verdict(met(x, f.Aim, f.More), heard), parts.told("", digits)))
 	}
 	return lines
 }
@@ -151,16 +153,36 @@ func (r *raceResult) agreed(heard hearing, f figure, us, them *contenderResult, 
 	return heard, p
 }
 
+// digits are how many after the point show on which side of an aim a median and its
+// parts are, where they have no unit: two, or three where two would round one of them
+// onto it.
+func (p parts) digits(median, aim float64) int {
+	const few = 2
+	for _, v := range append([]float64{median}, p.values...) {
+		if v != aim && shown(v, "", few) == shown(aim, "", few) {
+			return few + 1
+		}
+	}
+	return few
+}
+
+// shown is a value with that many digits after the point, or as inUnit has it where it
+// has a unit.
+func shown(v float64, unit string, digits int) string {
+	if unit == "" {
+		return fmt.Sprintf("%.*f", digits, v)
+	}
+	return inUnit(v, unit)
+}
+
 // told lists parts.
-func (p parts) told(unit string) string {
+func (p parts) told(unit string, digits int) string {
 	if len(p.values) == 0 {
 		return ""
 	}
 	words := make([]string, len(p.values))
 	for i, v := range p.values {
-		if words[i] = inUnit(v, unit); unit == "" {
-			words[i] = fmt.Sprintf("%.2f", v)
-		}
+		words[i] = shown(v, unit, digits)
 	}
 	if p.bounds {
 		return " (each within " + strings.Join(words, " to ") + ")"
@@ -199,7 +221,8 @@ func atMost(yes bool) string {
 }
 
 // verdict claims nothing where the machine was too loud, nor where everybody has
-// one turn and nobody runs against itself.
+// one turn and nobody runs against itself. Where the rounds fall on both sides of the
+// aim it claims neither, and tells the side of the median.
 func (r *raceResult) verdict(reached bool, heard hearing) string {
 	switch {
 	case r.Once && reached:
@@ -208,8 +231,10 @@ func (r *raceResult) verdict(reached bool, heard hearing) string {
 		return "not reached, which one turn each does not prove"
 	case heard == disturbed:
 		return "! not claimed, the machine did much for others meanwhile"
+	case heard == divided && reached:
+		return "! not claimed, the rounds differ and the median is within the aim"
 	case heard == divided:
-		return "! not claimed, the rounds differ"
+		return "! not claimed, the rounds differ and the median misses the aim"
 	case heard == unproved:
 		return "! not claimed, what each round says is not known"
 	case heard == tooLoud:
