@@ -52,12 +52,14 @@ func scheduleOf(t *testing.T) Schedule {
 }
 
 // Play injects the faults of a schedule, each at its time, or as soon after it
-// as the one before is healed and the traffic is back.
+// as the one before is healed and the traffic is back. The first one waits until
+// it is known how quick everything is without faults.
 func (r *Run) Play(s Schedule) {
 	r.t.Helper()
 	ctx := r.t.Context()
 	r.cutShare(s.Load.CutShare)
 	r.Work()
+	r.warm(ctx)
 	for i := 0; i < len(s.Faults); {
 		n := 1
 		for i+n < len(s.Faults) && s.Faults[i+n].Joined {
@@ -72,7 +74,7 @@ func (r *Run) Play(s Schedule) {
 }
 
 // together injects faults at once, heals each in its time, and waits for the
-// recovery from all of them.
+// recovery from all of them, and where it is to be full, for the former speed.
 func (r *Run) together(ctx context.Context, steps []Step) {
 	r.t.Helper()
 	type pending struct {
@@ -97,5 +99,9 @@ func (r *Run) together(ctx context.Context, steps []Step) {
 		require.NoError(r.t, r.pause(ctx, time.Until(p.until)))
 		r.heal(ctx, p.kind, p.fault, p.heal)
 	}
-	r.Recover(ctx, strings.Join(names, " and "), calm, recoverWithin)
+	after, healed := strings.Join(names, " and "), time.Now()
+	r.Recover(ctx, after, calm, recoverWithin)
+	if calm {
+		r.settles(ctx, after, healed, recoverWithin)
+	}
 }

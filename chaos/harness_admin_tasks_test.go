@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,30 +57,55 @@ func (a *admin) letGo(ctx context.Context, i int) error {
 	return err
 }
 
-// onTask sends what an admin does with a whole task, refused when that is over.
+// onTask sends what an admin does with a whole task, refused when that is over: at its
+// address, or as a bulk action, which tells of a task that it was refused in an answer
+// about all.
 func (a *admin) onTask(ctx context.Context, verb string, id int64) error {
-	_, err := a.do(ctx, request{
+	q := request{
 		Op: Op{Kind: verb, Task: id}, method: http.MethodPost, path: fmt.Sprintf("/api/console/tasks/%d/%s", id, verb),
 		refusals: []int{http.StatusConflict},
-	})
+	}
+	if a.chance(30) {
+		var out struct {
+			Done   []int64 `json:"done"`
+			Failed []struct {
+				Message string `json:"message"`
+			} `json:"failed"`
+		}
+		q.path, q.in, q.out = a.pipeline("/tasks/bulk"), object{"action": verb, "task_ids": []int64{id}}, &out
+		q.note = func(op *Op) {
+			if len(out.Done) == 0 {
+				op.Outcome, op.Status = Refused, http.StatusConflict
+				if len(out.Failed) == 1 && strings.HasSuffix(out.Failed[0].Message, " not found") {
+					op.Status, op.Error = http.StatusNotFound, out.Failed[0].Message
+				}
+			}
+		}
+	}
+	_, err := a.do(ctx, q)
 	return err
 }
 
+// putBackLooks is how many nodes an admin tries to find a claim on: most are free.
+const putBackLooks = 8
+
 // putBack ends the claim that somebody has on a node of one of the newest tasks.
 func (a *admin) putBack(ctx context.Context) error {
-	id, ok := a.org.newest(a.rand, a.run.Load.Backlog)
-	if !ok {
-		return nil
+	for range putBackLooks {
+		id, ok := a.org.newest(a.rand, a.run.Load.Backlog)
+		if !ok {
+			return nil
+		}
+		node := []string{nodeSolve, nodeTag, nodeMore, nodeCheck}[a.rand.IntN(4)]
+		_, err := a.do(ctx, request{
+			Op: Op{Kind: opPutBack, Task: id, Node: node}, method: http.MethodPost,
+			path: fmt.Sprintf("/api/console/tasks/%d/nodes/%s/release", id, node), refusals: []int{http.StatusConflict},
+		})
+		if !errors.Is(err, errRefused) {
+			return err
+		}
 	}
-	node := []string{nodeSolve, nodeTag, nodeMore, nodeCheck}[a.rand.IntN(4)]
-	_, err := a.do(ctx, request{
-		Op: Op{Kind: opPutBack, Task: id, Node: node}, method: http.MethodPost,
-		path: fmt.Sprintf("/api/console/tasks/%d/nodes/%s/release", id, node), refusals: []int{http.StatusConflict},
-	})
-	if errors.Is(err, errRefused) {
-		return nil // nobody has one
-	}
-	return err
+	return nil // nobody has one
 }
 
 // putBacks are the claims that admins ended, from the journal, as calls that may end
@@ -153,6 +182,32 @@ func holds(ops []Op) map[int64][]period {
 		doubtful[op.Task] = doubtful[op.Task] || op.Kind == opUnhold && op.Outcome == Unknown
 	}
 	return out
+}
+
+// That a bulk action was not done on its one task is no acknowledgement, whatever the
+// status of the answer.
+func TestABulkActionThatIsRefusedIsNotDone(t *testing.T) {
+	t.Parallel()
+	var single, bulk atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/tasks/bulk") {
+			bulk.Add(1)
+			_, _ = io.WriteString(w, `{"done":[],"failed":[{"task_id":7,"message":"it is over"}],"left":[]}`)
+			return
+		}
+		single.Add(1)
+		w.WriteHeader(http.StatusConflict)
+	}))
+	t.Cleanup(server.Close)
+	r := &Run{World: newWorld(DefaultLoad(1)), History: newHistory(), t: t, front: []string{server.URL}}
+	a := &admin{client: r.client(r.World.Orgs[0], "admin", "", 1)}
+	for range 100 {
+		require.ErrorIs(t, a.onTask(t.Context(), opFail, 7), errRefused)
+	}
+	require.Positive(t, single.Load())
+	require.Positive(t, bulk.Load())
+	require.Equal(t, int64(100), r.History.Count(Refused))
+	require.Empty(t, r.Violations())
 }
 
 func TestAClaimDuringAHold(t *testing.T) {

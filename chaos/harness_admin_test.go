@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -12,6 +13,7 @@ import (
 const (
 	opPriority = "priority"
 	opNewKey   = "new key"
+	opExpiry   = "key expiry"
 	opRevoke   = "revoke key"
 	opForeign  = "foreign task"
 	opHold     = "hold"
@@ -51,6 +53,9 @@ type admin struct {
 	pauses  bool
 	project int64
 	users   map[string]int64
+	// own is the project that the admin has made, made how often they did something there.
+	own  int64
+	made int
 }
 
 // live works until home is closed.
@@ -76,18 +81,8 @@ func (a *admin) round(ctx context.Context) error {
 			return err
 		}
 	}
-	if id, ok := a.org.some(a.rand); ok {
-		var out struct {
-			Done []int64 `json:"done"` // empty when the task is over
-		}
-		_, err := a.do(ctx, request{
-			Op: Op{Kind: opPriority, Task: id}, method: http.MethodPost, path: a.pipeline("/tasks/bulk"),
-			in: object{"action": "set_priority", "priority": a.rand.IntN(201) - 100, "task_ids": []int64{id}}, out: &out,
-			note: func(op *Op) { op.Tasks = out.Done },
-		})
-		if err != nil {
-			return err
-		}
+	if err := a.prioritize(ctx); err != nil {
+		return err
 	}
 	load := a.run.Load
 	for _, act := range []struct {
@@ -101,6 +96,7 @@ func (a *admin) round(ctx context.Context) error {
 		{load.Publish, a.publish},
 		{load.Visit, a.visit},
 		{load.Pause, a.pause},
+		{load.Own, a.toTheirOwn},
 		{30, a.key},
 	} {
 		if !a.chance(act.chance) {
@@ -113,27 +109,65 @@ func (a *admin) round(ctx context.Context) error {
 	return nil
 }
 
-// key makes an API key, looks around with it, and revokes it.
+// prioritize sets the priority of one task, or of a few at once.
+func (a *admin) prioritize(ctx context.Context) error {
+	var tasks []int64
+	for range 1 + a.rand.IntN(3) {
+		id, ok := a.org.some(a.rand)
+		if a.chance(25) { // most of all tasks are over, and of those nothing is set
+			id, ok = a.org.newest(a.rand, a.run.Load.Backlog)
+		}
+		if ok && !slices.Contains(tasks, id) {
+			tasks = append(tasks, id)
+		}
+	}
+	if len(tasks) == 0 {
+		return nil
+	}
+	var out struct {
+		Done []int64 `json:"done"` // without those that are over
+		Left []int64 `json:"left"`
+	}
+	_, err := a.do(ctx, request{
+		Op: Op{Kind: opPriority}, method: http.MethodPost, path: a.pipeline("/tasks/bulk"),
+		in: object{"action": "set_priority", "priority": a.rand.IntN(201) - 100, "task_ids": tasks}, out: &out,
+		note: func(op *Op) { op.Tasks, op.Left = out.Done, out.Left },
+	})
+	return err
+}
+
+// key makes an API key, looks around with it, changes when it ends, and revokes it.
 func (a *admin) key(ctx context.Context) error {
 	a.keys++
+	name := fmt.Sprintf("%s key %d", a.org.Mark, a.keys)
+	path := fmt.Sprintf("/api/console/orgs/%d/keys", a.org.ID)
 	var made struct {
 		ID    int64  `json:"id"`
 		Value string `json:"value"`
 	}
 	_, err := a.do(ctx, request{
-		Op: Op{Kind: opNewKey}, method: http.MethodPost, path: fmt.Sprintf("/api/console/orgs/%d/keys", a.org.ID),
-		in: object{"name": fmt.Sprintf("%s key %d", a.org.Mark, a.keys), "expires": "30d"}, out: &made,
-		refusals: []int{http.StatusConflict}, // the first try made one of this name
+		Op: Op{Kind: opNewKey}, method: http.MethodPost, path: path, in: object{"name": name, "expires": "30d"}, out: &made,
+		refusals: []int{http.StatusConflict}, // an earlier try made one of this name
+	})
+	switch {
+	case errors.Is(err, errRefused): // its value is lost
+		if made.ID, err = a.idOf(ctx, path, "keys", name); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		if err := a.look(ctx, made.Value); err != nil {
+			return err
+		}
+	}
+	_, err = a.do(ctx, request{
+		Op: Op{Kind: opExpiry}, method: http.MethodPost, path: fmt.Sprintf("%s/%d/expiry", path, made.ID), in: object{"expires": "90d"},
 	})
 	if err != nil {
 		return err
 	}
-	if err := a.look(ctx, made.Value); err != nil {
-		return err
-	}
-	_, err = a.do(ctx, request{
-		Op: Op{Kind: opRevoke}, method: http.MethodPost, path: fmt.Sprintf("/api/console/orgs/%d/keys/%d/revoke", a.org.ID, made.ID),
-	})
+	_, err = a.do(ctx, request{Op: Op{Kind: opRevoke}, method: http.MethodPost, path: fmt.Sprintf("%s/%d/revoke", path, made.ID)})
 	return err
 }
 

@@ -39,7 +39,7 @@ func (r *Run) Finish(ctx context.Context) {
 }
 
 // rest ends the load: nothing breaks any more, what is left is worked through,
-// everybody goes home, and all comes to rest.
+// everybody goes home, and all comes to rest. Nothing waits for long meanwhile.
 func (r *Run) rest(ctx context.Context) {
 	r.t.Helper()
 	r.Load.CutShare = 0
@@ -50,6 +50,8 @@ func (r *Run) rest(ctx context.Context) {
 	}
 	require.NoError(r.t, r.SQL(ctx, `UPDATE chaos_switches SET twice = false`))
 	r.Recover(ctx, "the last fault", true, recoverWithin)
+	end := r.staysPrompt(ctx, r.Store())
+	defer end()
 	close(r.refill)
 	r.finish(ctx)
 	r.goHome()
@@ -137,6 +139,7 @@ func (r *Run) check(ctx context.Context) {
 		{"claims", r.checkClaims},
 		{"what people gave back", r.checkGivenBack},
 		{"acts of admins", r.checkAudit},
+		{"what admins made", r.checkMade},
 		{"uploads", r.checkUploads},
 		{"files", r.checkFiles},
 		{"runs in Temporal", r.checkRuns},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,9 +39,11 @@ var (
 	// Before it the file is stored and no row says so.
 	atComplete = failpoint{"the completion of a file", regexp.MustCompile(`UPDATE task_files SET object_key`)}
 
-	atPublish = failpoint{"a published version", regexp.MustCompile(`INSERT INTO pipeline_versions`)}
-	atPause   = failpoint{"a pause", regexp.MustCompile(`(?s)` + statusStatement + `.*\x00PAUSED`)}
-	atResume  = failpoint{"the end of a pause", regexp.MustCompile(`(?s)` + statusStatement + `.*\x00ACTIVE`)}
+	// Of the load's pipeline, whose name has no number, and whose notes have one.
+	atSave    = failpoint{"a pipeline's draft", regexp.MustCompile(`(?s)` + draftStatement + `.*\x00q[a-z]+\x00`)}
+	atPublish = failpoint{"a published version", regexp.MustCompile(`(?s)` + versionStatement + `.*\x00q[a-z]+ [0-9]+\x00`)}
+	atPause   = inTheLog("a pause", "pipeline.pause")
+	atResume  = inTheLog("the end of a pause", "pipeline.resume")
 	atAdmit   = failpoint{"a role that is given", regexp.MustCompile(`INSERT INTO project_members AS m`)}
 	atDismiss = failpoint{"a role that is ended", regexp.MustCompile(`DELETE FROM project_members WHERE org_id = \$1 AND project_id`)}
 
@@ -49,10 +52,30 @@ var (
 	atUnhold  = journaled("the end of a hold", pipeline.EventUnhold)
 	atFail    = journaled("the failing of a task", pipeline.EventFail)
 	atResolve = journaled("what an admin decides", pipeline.EventResolve)
+	// Admins who end claims give a reason, or this one is given for them.
+	atPutBack = failpoint{"the end of somebody's claim", regexp.MustCompile(`(?s)` + eventStatement + `.*\x00release\x00.*\x00by an admin$`)}
+
+	// A priority is that of one task, also in a bulk action on many.
+	atPriority    = inTheLog("a priority", "task.priority")
+	atNewKey      = inTheLog("a new key", "key.create")
+	atExpiry      = inTheLog("a key's new end", "key.expire")
+	atRevoke      = inTheLog("a revoked key", "key.revoke")
+	atCancel      = inTheLog("the cancelling of an upload", "upload.cancel")
+	atRename      = inTheLog("a project's new name", "project.rename")
+	atNewPipeline = inTheLog("a new pipeline", "pipeline.create")
+	atRestore     = inTheLog("a restored version", "pipeline.restore")
+	atClose       = inTheLog("the completing of a pipeline", "pipeline.complete")
+	atArchive     = inTheLog("the archiving of a pipeline", "pipeline.archive")
+	atInvite      = inTheLog("an invite", "invite.create")
+	atUninvite    = inTheLog("a revoked invite", "invite.revoke")
 )
 
-// statusStatement writes the status of a pipeline, which is an argument.
-const statusStatement = `UPDATE pipelines SET status = \$3, updated_at`
+// draftStatement writes the draft and the name of a pipeline, versionStatement a version
+// with its note, which are arguments.
+const (
+	draftStatement   = `UPDATE pipelines SET draft = \$3, name = \$4`
+	versionStatement = `INSERT INTO pipeline_versions`
+)
 
 // eventStatement writes an event whose kind is an argument, and its reason the last one.
 const eventStatement = `INSERT INTO task_events \(task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends,\s`
@@ -61,6 +84,14 @@ const eventStatement = `INSERT INTO task_events \(task_id, seq, kind, node_key, 
 // reason for: admins who end claims give one.
 func journaled(name string, kind pipeline.EventKind) failpoint {
 	return failpoint{name, regexp.MustCompile(`(?s)` + eventStatement + `.*\x00` + string(kind) + `\x00.*\x00$`)}
+}
+
+// auditStatement writes a row of the audit log; what was done is an argument.
+const auditStatement = `INSERT INTO audit_log \(org_id, actor, action, object, detail\)`
+
+// inTheLog is a command that is known by its row in the audit log.
+func inTheLog(name, action string) failpoint {
+	return failpoint{name, regexp.MustCompile(`(?s)` + auditStatement + `.*\x00` + regexp.QuoteMeta(action) + `\x00`)}
 }
 
 // What follows from them, in `worker`. Between the taking of outbox rows and
@@ -127,10 +158,49 @@ func TestAFailpointIsOneStatement(t *testing.T) {
 		source.Write(text)
 	}
 	for _, at := range []failpoint{
-		atClaim, atDraft, atSubmission, atExtension, atUndo, atInit, atConfirm, atBegin, atComplete, atPublish, atDismiss, atTaken, atTold, atStep, atFile, atFinalise,
+		atClaim, atDraft, atSubmission, atExtension, atUndo, atInit, atConfirm, atBegin, atComplete, atDismiss, atTaken, atTold, atStep, atFile, atFinalise,
 		{"an event", regexp.MustCompile(eventStatement)},
-		{"a status", regexp.MustCompile(statusStatement)},
+		{"a draft of a pipeline", regexp.MustCompile(draftStatement)},
+		{"a version", regexp.MustCompile(versionStatement)},
+		{"a row of the audit log", regexp.MustCompile(auditStatement)},
+		{"the reason for what has none", regexp.MustCompile(`"by an admin"`)},
 	} {
 		require.Len(t, at.of.FindAllString(source.String(), -1), 1, at.name)
+	}
+}
+
+// The same statements are those of other commands, too, with other arguments.
+func TestAFailpointIsOneCommand(t *testing.T) {
+	t.Parallel()
+	said := func(sql string, arguments ...string) string {
+		return strings.Join(slices.Concat([]string{sql}, arguments), "\x00")
+	}
+	const (
+		number = "\x00\x00\x00\x00\x00\x00\x00\x07"
+		draft  = `UPDATE pipelines SET draft = $3, name = $4, revision = revision + 1`
+		added  = `INSERT INTO pipeline_versions (org_id, pipeline_id, number, definition, note, published_by)`
+		row    = `INSERT INTO audit_log (org_id, actor, action, object, detail)`
+		event  = "INSERT INTO task_events (task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends,\n"
+	)
+	for name, c := range map[string]struct {
+		at   failpoint
+		said string
+		is   bool
+	}{
+		"the load's draft":       {atSave, said(draft, number, number, "", "qalpha", number), true},
+		"the draft of an own":    {atSave, said(draft, number, number, "", "qalpha own 7", number), false},
+		"the load's version":     {atPublish, said(added, number, number, "", "qalpha 12", number), true},
+		"an own version":         {atPublish, said(added, number, number, "", "qalpha", number), false},
+		"a pause":                {atPause, said(row, number, number, "pipeline.pause", "pipeline/7", "{}"), true},
+		"out of the archive":     {atPause, said(row, number, number, "pipeline.unarchive", "pipeline/7", "{}"), false},
+		"an archiving":           {atArchive, said(row, number, number, "pipeline.archive", "pipeline/7", ""), true},
+		"no archiving":           {atArchive, said(row, number, number, "pipeline.unarchive", "pipeline/7", ""), false},
+		"an admin ends a claim":  {atPutBack, said(event, number, "release", "solve", number, number, number, "", "by an admin"), true},
+		"its holder does":        {atPutBack, said(event, number, "release", "solve", number, number, number, "", ""), false},
+		"the end of a role does": {atPutBack, said(event, number, "release", "solve", number, number, number, "", "removed"), false},
+		"given back":             {atRelease, said(event, number, "release", "solve", number, number, number, "", ""), true},
+		"taken away":             {atRelease, said(event, number, "release", "solve", number, number, number, "", "by an admin"), false},
+	} {
+		require.Equal(t, c.is, c.at.of.MatchString(c.said), name)
 	}
 }

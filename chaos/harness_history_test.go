@@ -61,9 +61,11 @@ type Op struct {
 	// undo that was acknowledged has what is told of the claim that it gave.
 	LeaseEnds int64 `json:"lease_ends,omitempty"`
 	// Key is the Idempotency-Key of a create. Tasks are the ids that came back: of
-	// what was created, or of those whose priority was set.
+	// what was created, or of those whose priority was set. Left are tasks of which the
+	// answer says that it may or may not have been.
 	Key   string  `json:"key,omitempty"`
 	Tasks []int64 `json:"tasks,omitempty"`
+	Left  []int64 `json:"left,omitempty"`
 	// Revision is that of a draft that was saved.
 	Revision int64 `json:"revision,omitempty"`
 	// Turn is that of a pipeline whose draft is saved or published, Version the number
@@ -72,6 +74,9 @@ type Op struct {
 	Version int `json:"version,omitempty"`
 	// Person is who is given a role, or loses it.
 	Person string `json:"person,omitempty"`
+	// Object is what an admin makes or changes besides tasks, by its number: a project, a
+	// pipeline, an invite.
+	Object int64 `json:"object,omitempty"`
 	// Skip says that what is given back is not to be served to them again for now.
 	Skip bool `json:"skip,omitempty"`
 	// File is one that a person uploads, SHA256 of what they put, or of what they were

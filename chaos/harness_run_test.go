@@ -68,7 +68,7 @@ type Run struct {
 	began    time.Time
 
 	probes *prober
-	// before is what people felt before the first fault of a row, openBefore how much
+	// before is what people felt before the first fault, openBefore how much
 	// of their calls stayed without an answer.
 	before     measured
 	openBefore float64

@@ -2,15 +2,21 @@ package chaos
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/chaos/internal/pgproxy"
 )
 
 const (
-	// warmFor is the load before the first fault of a row: what people feel then,
+	// warmFor is the load before the first fault: what people feel then,
 	// its first seconds aside, is what they must feel again after each.
 	warmFor  = 25 * time.Second
 	coldFor  = 5 * time.Second
@@ -146,4 +152,23 @@ func TestAFewQuickCallsAreNoRecovery(t *testing.T) {
 	require.InDelta(t, 0.4, r.openShare(now, now.Add(time.Minute)), 1e-9, "of the calls that have an objective")
 	require.InDelta(t, 0.25, r.openShare(now, now.Add(4*time.Second)), 1e-9)
 	require.Zero(t, r.openShare(now.Add(time.Hour), now.Add(2*time.Hour)))
+}
+
+// A random run is held to the former speed wherever everything is to have recovered:
+// here nobody is answered any more.
+func TestARandomRunIsHeldToItsFormerSpeed(t *testing.T) {
+	t.Parallel()
+	for _, calm := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) { // the deadline passes at once
+			r := &Run{
+				World: newWorld(DefaultLoad(1)), History: newHistory(), ServeProxy: &pgproxy.Proxy{}, WorkerProxy: &pgproxy.Proxy{},
+				front: []string{"http://nobody.test"}, before: measured{opPoll: make([]time.Duration, 400)}, t: t, ctx: t.Context(), stopped: true,
+			}
+			r.probes = r.newProber()
+			r.probes.integrator.http.Transport = roundTrips(func(*http.Request) (*http.Response, error) { return nil, errors.New("nobody is there") })
+			r.together(t.Context(), []Step{{Kind: "pause serve", Target: targetBoth, Calm: calm}})
+			slower := slices.ContainsFunc(r.Violations(), func(v string) bool { return strings.HasPrefix(v, "I10: ") })
+			require.Equal(t, calm, slower, "%v", r.Violations())
+		})
+	}
 }

@@ -27,17 +27,29 @@ type uploader struct {
 	*uploads
 
 	rand *rand.Rand
-	// confirmed are the uploads that were accepted.
-	confirmed []upload
+	// admin is of its tenant, and cancels some of its uploads.
+	admin *client
+	// confirmed are the uploads that were accepted, cancelled those whose end was.
+	confirmed, cancelled []upload
 }
 
 func (r *Run) newUploader() *uploader {
-	return &uploader{uploads: r.newUploads(), rand: rand.New(rand.NewPCG(r.Seed, 3))}
+	u := &uploader{uploads: r.newUploads(), rand: rand.New(rand.NewPCG(r.Seed, 3))}
+	u.admin = r.client(u.program.org, "admin@qfiles.test", "", 6)
+	return u
 }
 
 // live works until home is closed.
 func (u *uploader) live(ctx context.Context, home <-chan struct{}) error {
+	if err := u.admin.login(ctx); err != nil {
+		return nil //nolint:nilerr // the run is over
+	}
 	for !closed(home) {
+		if u.rand.IntN(2) == 0 {
+			if err := u.withdraw(ctx, home); err != nil {
+				return nil //nolint:nilerr // as below
+			}
+		}
 		up, err := u.send(ctx, home)
 		if err != nil {
 			return nil //nolint:nilerr // it was sent home, or the run is over
@@ -116,7 +128,7 @@ func (u *uploader) check(ctx context.Context) error {
 	if len(u.confirmed) == 0 {
 		return errors.New("invalid run: no upload was accepted")
 	}
-	return nil
+	return u.checkCancelled(ctx)
 }
 
 // bucketOf is the store of a stack, not as the product reaches it.

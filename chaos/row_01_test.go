@@ -9,13 +9,16 @@ import (
 )
 
 // TestRow01APIKilled kills the API by chance, and before and after the commits of
-// what people and programs do, of what admins hold, fail, resolve, publish, grant and pause, and of the
-// beginning and the completion of files that people upload. Everybody is there, as in a random run.
+// what people and programs do, and of what admins do: to tasks and claims, to the load's
+// pipeline, its people, keys and uploads, and in a project of their own. Everybody is there,
+// as in a random run.
 func TestRow01APIKilled(t *testing.T) {
 	faults := []Fault{ServeKilled(targetA), ServeKilled(targetB), ServeKilled(targetBoth)}
 	for _, at := range []failpoint{
 		atCreation, atClaim, atDraft, atSubmission, atExtension, atRelease, atUndo,
-		atBegin, atComplete, atInit, atConfirm, atHold, atUnhold, atResolve, atPublish, atAdmit, atDismiss, atPause, atResume, atFail,
+		atBegin, atComplete, atInit, atConfirm, atCancel, atHold, atUnhold, atResolve, atPutBack, atPriority, atSave, atPublish,
+		atAdmit, atDismiss, atPause, atResume, atFail, atNewKey, atExpiry, atRevoke,
+		atRename, atNewPipeline, atRestore, atClose, atArchive, atInvite, atUninvite,
 	} {
 		faults = append(faults, KilledAtCommit(ofServe, pgproxy.Before, at, nil), KilledAtCommit(ofServe, pgproxy.After, at, nil))
 	}

@@ -171,7 +171,9 @@ func askUntil(ctx context.Context, what string, ask func(ctx context.Context) (b
 
 // TestRow07AsynchronousStandbyLosesWhatItHadNotHeard shows the loss that
 // docs/operations.md speaks of, and that the checker sees it: a standby that
-// does not confirm writes, and lags, becomes the primary.
+// does not confirm writes, and lags, becomes the primary. It has no load, and so no floor of
+// traffic: whatever a load is acknowledged meanwhile is lost, too, as it is said to be, and
+// every check of what clients were told would report that.
 func TestRow07AsynchronousStandbyLosesWhatItHadNotHeard(t *testing.T) {
 	var p pair
 	r := startRow(t, Row{Number: 7, Name: "failover to an asynchronous standby", Settings: func(s *Settings) { p.start(t, s, false) }})

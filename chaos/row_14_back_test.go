@@ -19,7 +19,10 @@ import (
 // is under way, as a failover to a server whose clock is behind does. What was
 // on its way when it happened goes on within the deadline and does not wait
 // until the clock is where it was; a worker that died before is missed; and
-// keys and sessions end by the database's clock, whatever time it is elsewhere.
+// keys and sessions end by the database's clock, whatever time it is elsewhere. It has no
+// load, and so no floor of traffic: what a load's people leave behind when the clock steps
+// back is theirs for ten minutes longer (docs/chaos.md), so neither it nor its histories
+// would come to an end; and whether idle workers spin is seen without one.
 func TestRow14ClockStepsBack(t *testing.T) {
 	row := Row{Number: 14, Name: "the database's clock steps back"}
 	row.skip(t)

@@ -27,7 +27,11 @@ const (
 // Temporal refuses for good, some of them a hundred times, and tasks whose steps
 // Postgres refuses. They are kept with the reason, operators are told of them, what is
 // behind them goes on all the while, and they go on by themselves when the reason is
-// gone.
+// gone. It has no load, and so no floor of traffic: the hundred tries wait for the pace of
+// starts, of which a load takes its part; what is refused is told apart by ranges of task
+// ids, into which a load's would fall; and the doctor, who is asked in the middle, would
+// find a load's rows that are under way. That others go on is seen by tasks that go from
+// their creation to their end.
 func TestRow18Poison(t *testing.T) {
 	var proxy *grpcproxy.Proxy
 	r := startRow(t, Row{Number: 18, Name: "poison", Settings: func(s *Settings) { throughGRPC(t, s, &proxy) }})
