@@ -125,22 +125,30 @@ func TestACorrectionLeadsNoTaskElsewhere(t *testing.T) {
 	}
 }
 
+// leftMeanwhile is a task of fork that went right while the second contributor was at work
+// on its left way.
+func leftMeanwhile(t *testing.T) (*bench, *store.Claim) {
+	t.Helper()
+	b := newBench(t, dbtest.WithDefinition(fork()))
+	id := b.create(1)[0]
+	b.submitted(b.Contributors[0], id, "solve", answer42)
+	c, err := b.Store.ClaimTask(t.Context(), b.member(b.Contributors[1]), pipeline.KindSubtask, id, "left")
+	require.NoError(t, err)
+	b.judged(b.Reviewers[0], id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.submitted(b.Contributors[0], id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+	require.Equal(t, task.NodeClaimed, b.statusOf(id, "left"))
+	return b, c
+}
+
 // Who is at work on a way that is left meanwhile may finish it; it counts no more.
 func TestAClaimOnAWayThatIsLeftIsKept(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, dbtest.WithDefinition(fork()))
-	ctx, id := t.Context(), b.create(1)[0]
-	ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
-	b.submitted(ada, id, "solve", answer42)
-	c, err := b.Store.ClaimTask(ctx, b.member(ben), pipeline.KindSubtask, id, "left")
-	require.NoError(t, err)
-	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
-	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
-	require.Equal(t, task.NodeClaimed, b.statusOf(id, "left"))
+	b, c := leftMeanwhile(t)
+	ctx, id, ben, rita := t.Context(), c.TaskID, c.UserID, b.Reviewers[0]
 	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictApprove})
-	b.submitted(ada, id, "right", `{"r":"y"}`)
+	b.submitted(b.Contributors[0], id, "right", `{"r":"y"}`)
 	require.Equal(t, task.InProgress, b.status(id).Status)
-	_, err = b.Store.Submit(ctx, ben, c.ID, raw(`{"l":"x"}`))
+	_, err := b.Store.Submit(ctx, ben, c.ID, raw(`{"l":"x"}`))
 	require.NoError(t, err)
 	require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
 	require.Equal(t, task.Finished, b.status(id).Status)

@@ -77,18 +77,10 @@ func TestWhatIsGivenBackWaitsForTheStepBeforeIt(t *testing.T) {
 // On a way that the task has left there is nothing more to do.
 func TestWhatIsGivenBackOnAWayThatWasLeftIsNobodys(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, dbtest.WithDefinition(fork()))
-	ctx, id := t.Context(), b.create(1)[0]
-	ada, ben, rita := b.Contributors[0], b.Contributors[1], b.Reviewers[0]
-	b.submitted(ada, id, "solve", answer42)
-	c, err := b.Store.ClaimTask(ctx, b.member(ben), pipeline.KindSubtask, id, "left")
-	require.NoError(t, err)
-	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
-	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
-	require.Equal(t, task.NodeClaimed, b.statusOf(id, "left"))
-
-	require.NoError(t, b.Store.ReleaseClaim(ctx, ben, c.ID, store.Release{}))
-	_, err = b.Store.ClaimTask(ctx, b.member(ada), pipeline.KindSubtask, id, "left")
+	b, c := leftMeanwhile(t)
+	ctx, id := t.Context(), c.TaskID
+	require.NoError(t, b.Store.ReleaseClaim(ctx, c.UserID, c.ID, store.Release{}))
+	_, err := b.Store.ClaimTask(ctx, b.member(b.Contributors[0]), pipeline.KindSubtask, id, "left")
 	conflicts(t, err, "is na")
 	require.Equal(t, task.NodeNA, b.statusOf(id, "left"))
 	b.checked()
