@@ -26,6 +26,9 @@ const (
 	// UndoLed: a node that is done, and does not come after this one, led the task on by
 	// what was corrected. The journal holds no answers, so it does not tell.
 	UndoLed UndoBlock = "led"
+	// UndoApproved: another review approved what was corrected, and stands. The journal
+	// does not tell that either.
+	UndoApproved UndoBlock = "approved"
 )
 
 // CheckUndo looks whether the submission with number seq of a task's journal

@@ -32,8 +32,6 @@ type submission struct {
 	Comments  []Comment   `db:"comments"`
 	Seq       int64       `db:"seq"`
 	CreatedAt time.Time   `db:"created_at"`
-
-	decided bool // its node is done, and not open again; known of those that taskAnswers returns
 }
 
 const submissionColumns = `node_key, iteration, author, verdict, values, comments, seq, created_at`
@@ -49,11 +47,7 @@ const submissionColumns = `node_key, iteration, author, verdict, values, comment
 // it, answers for nothing, and a review on a way that was left corrects nothing. Where a
 // task failed, all that was not finished fell away, and what had counted until then stays
 // readable.
-//
-// Where the node of a submission is done, the way on from it is decided: a node that is open
-// again decides anew, though its last round counts until then.
-const submissionsSQL = `SELECT ` + submissionColumns + `, counts, (SELECT count(*) FROM task_nodes n
-			WHERE n.task_id = $1 AND n.key = s.node_key AND n.status IN ('submitted', 'finished')) > 0 AS done FROM (
+const submissionsSQL = `SELECT ` + submissionColumns + `, counts FROM (
 		SELECT s.*, correction OR iteration = max(iteration) OVER (PARTITION BY node_key) AS counts,
 			max(seq) FILTER (WHERE correction) OVER () AS corrected
 		FROM (SELECT *, verdict = 'approve' AND s.values <> '{}' AS correction FROM submissions s
@@ -68,7 +62,6 @@ type said struct {
 	submission
 
 	Counts bool `db:"counts"`
-	Done   bool `db:"done"`
 }
 
 // answers merges everything known about a task's fields: seeded and static
@@ -162,7 +155,6 @@ func taskAnswers(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) 
 		return answered{}, err
 	}
 	for _, sub := range all {
-		sub.decided = sub.Done
 		known.rounds = append(known.rounds, sub.submission)
 		if sub.Counts {
 			known.subs = append(known.subs, sub.submission)

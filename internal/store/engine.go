@@ -148,9 +148,28 @@ func (s *Store) catchUp(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
 }
 
 // newer is the Conflict of whoever needs to know what follows from a newer release's event.
-func (t *lockedTask) newer(why error) error {
+func (t *lockedTask) newer(why error) error { return newerEvent(t.ID, why) }
+
+func newerEvent(taskID int64, why error) error {
 	return fault.New(fault.Conflict,
-		"task %d waits for a newer version of this service, which did something to it that this one does not know", t.ID).Because(why)
+		"task %d waits for a newer version of this service, which did something to it that this one does not know", taskID).Because(why)
+}
+
+// wholeJournal is all that pipeline.Fold needs of a task, also of what waits to be applied.
+type wholeJournal struct {
+	skipped []string // next nodes that its input ruled out
+	events  []pipeline.Event
+}
+
+// queue reads the journal of the claim's task when the batch is sent.
+func (j *wholeJournal) queue(b *pgx.Batch, c Claim) {
+	b.Queue(`SELECT start_skipped FROM tasks WHERE id = $1 AND org_id = $2`, c.TaskID, c.OrgID).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&j.skipped) })
+	b.Queue(`SELECT `+eventColumns+` FROM task_events e WHERE e.task_id = $1 ORDER BY e.seq`, c.TaskID).
+		Query(func(rows pgx.Rows) (err error) {
+			j.events, err = pgx.CollectRows(rows, scanEvent)
+			return err
+		})
 }
 
 // journalBetween reads the events after seq from, up to and with seq to.

@@ -64,7 +64,14 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 	}
 	out, err := s.handIn(ctx, c, func(q querier, p *pipeline.Pipeline, known answered) (handIn, error) {
 		_, under := reviewed(p, c.Node, known.values, known.subs)
-		h, problems := v.handIn(p, c.Node, under, known.values, known.subs)
+		var led []string
+		var err error
+		if v.Verdict == VerdictApprove && len(v.Values) > 0 {
+			if led, err = ledFrom(ctx, q, p, c); err != nil {
+				return handIn{}, err
+			}
+		}
+		h, problems := v.handIn(p, c.Node, under, known.values, led)
 		if len(problems) > 0 {
 			return handIn{}, problemsOf(problems)
 		}
@@ -72,7 +79,6 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 		if v.Verdict == VerdictApprove {
 			h.approves = alsoReviewed(p, c.Node, under)
 		}
-		var err error
 		h.files, err = checkFiles(ctx, q, c, draftForm(p, c).Fields(), h.values)
 		return h, err
 	})
@@ -82,10 +88,10 @@ func (s *Store) Review(ctx context.Context, userID int64, claimID string, v Verd
 	return out, nil
 }
 
-// handIn checks the verdict against what is under review and what was handed in besides,
-// and turns it into the journal's words.
+// handIn checks the verdict against what is under review, what was handed in besides and
+// the nodes that led the task on, and turns it into the journal's words.
 func (v Verdict) handIn(
-	p *pipeline.Pipeline, node string, under []Reviewed, values form.Values, subs []submission,
+	p *pipeline.Pipeline, node string, under []Reviewed, values form.Values, led []string,
 ) (handIn, []form.Problem) {
 	h := handIn{verdict: v.Verdict, to: task.NodeSubmitted, event: pipeline.Event{Kind: pipeline.EventReview}}
 	v.Comments = slices.Clone(v.Comments)
@@ -98,7 +104,7 @@ func (v Verdict) handIn(
 		merged := maps.Clone(values)
 		if len(fixed) > 0 {
 			correct(p, node, merged, fixed, nodesOf(under))
-			problems = append(problems, rerouted(p, node, subs, values, merged, fixed)...)
+			problems = append(problems, rerouted(p, led, values, merged, fixed)...)
 		}
 		b := form.NewBudget()
 		h.values, h.event.Outcome, h.event.Skipped = fixed, pipeline.Approved, p.Skipped(node, merged, b)

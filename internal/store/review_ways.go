@@ -1,8 +1,12 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/pipeline"
@@ -10,16 +14,13 @@ import (
 )
 
 // rerouted are problems of a review's corrections that say something else than the answers
-// about the way on from a node that is done: which one it takes was decided when it was handed
-// in, and a correction decides nothing anew. was and is are what is known without and with them.
-func rerouted(p *pipeline.Pipeline, review string, subs []submission, was, is, fixed form.Values) []form.Problem {
+// about the way on from a node that led the task on: which one it takes was decided then, and
+// a correction decides nothing anew. was and is are what is known without and with them.
+func rerouted(p *pipeline.Pipeline, led []string, was, is, fixed form.Values) []form.Problem {
 	deciding := form.Values{}
 	var problems []form.Problem
-	for _, sub := range subs {
-		if sub.Node == review || !sub.leads() {
-			continue
-		}
-		turned, ps := turns(p, sub.Node, was, is)
+	for _, node := range led {
+		turned, ps := turns(p, node, was, is)
 		problems = append(problems, ps...)
 		for _, e := range turned {
 			by := only(fixed, e.When.Fields())
@@ -43,22 +44,64 @@ func rerouted(p *pipeline.Pipeline, review string, subs []submission, was, is, f
 func (a answered) ledBy(p *pipeline.Pipeline, st pipeline.State, review string, seq int64) string {
 	without := slices.DeleteFunc(slices.Clone(a.rounds), func(sub submission) bool { return sub.Seq == seq })
 	is := answers(p, a.input, without)
-	for _, n := range st.Nodes { // which an admin's accept may have decided, with no submission
-		if n.Key == review || n.Status != task.NodeSubmitted && n.Status != task.NodeFinished {
-			continue
-		}
-		if turned, problems := turns(p, n.Key, a.values, is); len(turned)+len(problems) > 0 {
-			return n.Key
+	for _, node := range leading(st, review) {
+		if turned, problems := turns(p, node, a.values, is); len(turned)+len(problems) > 0 {
+			return node
 		}
 	}
 	return ""
 }
 
-// leads reports whether the way on from the submission's node is decided. What was escalated
-// and is done was accepted by an admin; the node of a rejection is open again once it is
-// applied. Not seen are accepts of what has no verdict, or whose rejection was one too many.
-func (s submission) leads() bool {
-	return s.decided && s.Verdict != VerdictReject
+// approvedOn returns another review whose approval stands of what a review corrected in its
+// submission with number seq: it was shown that (queueUnseenCorrection). "" when there is none.
+func (a answered) approvedOn(p *pipeline.Pipeline, st pipeline.State, review string, seq int64) string {
+	at := slices.IndexFunc(a.rounds, func(sub submission) bool { return sub.Seq == seq })
+	if at < 0 {
+		return ""
+	}
+	done := leading(st, review)
+	for _, sub := range a.subs {
+		if sub.Verdict != VerdictApprove || sub.Seq < seq || !slices.Contains(done, sub.Node) {
+			continue
+		}
+		n, _ := p.Node(sub.Node)
+		for _, t := range n.Reviews {
+			if len(only(a.rounds[at].Values, reviewFields(p, t))) > 0 {
+				return sub.Node
+			}
+		}
+	}
+	return ""
+}
+
+// ledFrom are the nodes of a claim's task that led it on, but for the claim's own, also by
+// what waits to be applied. Conflict where that is of a newer release.
+func ledFrom(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim) ([]string, error) {
+	var j wholeJournal
+	b := &pgx.Batch{}
+	b.Queue(byIndexSQL)
+	j.queue(b, c)
+	if err := q.SendBatch(ctx, b).Close(); err != nil {
+		return nil, err
+	}
+	st, err := pipeline.Fold(p.Graph, j.skipped, j.events)
+	if errors.Is(err, pipeline.ErrUnknown) {
+		return nil, newerEvent(c.TaskID, err)
+	}
+	return leading(st, c.Node), err
+}
+
+// leading are the nodes that are done, but for one: the way on from each is decided. A node
+// that is open again decides anew, though its last round counts until then; and one that an
+// admin accepted is done without anybody's word.
+func leading(st pipeline.State, except string) []string {
+	var out []string
+	for _, n := range st.Nodes {
+		if n.Key != except && (n.Status == task.NodeSubmitted || n.Status == task.NodeFinished) {
+			out = append(out, n.Key)
+		}
+	}
+	return out
 }
 
 // turns are the edges out of a node that some answers, was, take and others, is, do not, or

@@ -105,13 +105,14 @@ func TestACorrectionThatLedTheTaskIsNotUndone(t *testing.T) {
 	third.Key, third.Reviews = "third", []pipeline.Target{{Node: "solve"}}
 	d.Nodes = append(d.Nodes, third)
 	d.Edges = append(d.Edges, pipeline.Edge{From: "solve", To: "third"}, pipeline.Edge{From: "third", To: "end"})
+	d.Nodes[2].Reviews = []pipeline.Target{{Node: "solve", Fields: []string{"answer", "sure"}}}
 	for name, c := range map[string]struct {
 		fix                        string
 		decided, refused, accepted bool
 	}{
 		"the way was decided by it":         {`{"sure":true}`, true, true, false},
 		"an admin decided the way by it":    {`{"sure":true}`, true, true, true},
-		"the way was decided without it":    {`{"doubt":"some"}`, true, false, false},
+		"the way was decided without it":    {`{"doubt":"some"}`, true, false, false}, // which check does not look at
 		"nobody has decided the way so far": {`{"sure":true}`, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,6 +148,106 @@ func TestACorrectionThatLedTheTaskIsNotUndone(t *testing.T) {
 				require.NoError(t, err)
 				require.JSONEq(t, `false`, string(b.answers(id)["sure"]))
 				require.JSONEq(t, `"all"`, string(b.answers(id)["doubt"]))
+			}
+			b.settle(id)
+			b.checked()
+		})
+	}
+}
+
+// An admin's accept decides the way on as a verdict does, also where nobody gave one, and where
+// the last one was a rejection too many.
+func TestACorrectionTurnsNoWayThatAnAdminAccepted(t *testing.T) {
+	t.Parallel()
+	for name, escalate := range map[string]func(b *bench, id int64){
+		"without a verdict": func(b *bench, id int64) {
+			require.NoError(b.t, b.Store.Escalate(b.t.Context(), b.member(b.Admin), id, "check", ""))
+		},
+		"after a rejection too many": func(b *bench, id int64) {
+			b.judged(b.Reviewers[0], id, "check", store.Verdict{Verdict: store.VerdictReject})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := decider()
+			d.Nodes[2].MaxRework = new(int)
+			b := newBench(t, dbtest.WithDefinition(d))
+			ctx, id := t.Context(), b.create(1)[0]
+			rob := b.Reviewers[1]
+			b.submitted(b.Contributors[0], id, "solve", answer42)
+			escalate(b, id)
+			require.Equal(t, task.NodeEscalated, b.statusOf(id, "check"))
+			require.NoError(t, b.Store.Resolve(ctx, b.member(b.Admin), id, "check", pipeline.ResolveAccept, ""))
+			require.Equal(t, task.NodeAvailable, b.statusOf(id, "left"))
+
+			rc, err := b.Store.ClaimTask(ctx, b.member(rob), pipeline.KindReview, id, "again")
+			require.NoError(t, err)
+			approve := store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"sure":false,"doubt":"all"}`)}
+			_, err = b.Store.Review(ctx, rob, rc.ID, approve)
+			require.True(t, fault.Is(err, fault.Validation), "%v", err)
+			require.ErrorContains(t, err, "decides where the task goes")
+			approve.Values = raw(`{"answer":"43"}`)
+			_, err = b.Store.Review(ctx, rob, rc.ID, approve)
+			require.NoError(t, err, "what no way hangs on")
+			require.Equal(t, task.NodeNA, b.statusOf(id, "right"))
+			b.checked()
+		})
+	}
+}
+
+// A correction that another review approved stays: what was approved would not be there any
+// more. One that it approved before, or that it does not look at, is taken back.
+func TestACorrectionThatOthersApprovedIsNotUndone(t *testing.T) {
+	t.Parallel()
+	d := decider()
+	third := d.Nodes[2] // while it is open, no verdict on what it checks is final
+	third.Key, third.Reviews = "third", []pipeline.Target{{Node: "solve"}}
+	d.Nodes = append(d.Nodes, third)
+	d.Edges = append(d.Edges, pipeline.Edge{From: "solve", To: "third"}, pipeline.Edge{From: "third", To: "end"})
+	d.Nodes[2].Reviews = []pipeline.Target{{Node: "solve", Fields: []string{"answer", "sure"}}}
+	for name, c := range map[string]struct {
+		fix                 string
+		before, again, undo bool
+	}{
+		"approved since":                {`{"answer":"43"}`, false, false, false},
+		"approved before":               {`{"answer":"43"}`, true, false, true},
+		"another field":                 {`{"doubt":"some"}`, false, false, true},
+		"whose approval was taken back": {`{"answer":"43"}`, false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, dbtest.WithDefinition(d))
+			ctx, id := t.Context(), b.create(1)[0]
+			rita, rob := b.Reviewers[0], b.Reviewers[1]
+			b.submitted(b.Contributors[0], id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+			verdict := func(user int64, node, values string) string {
+				rc, err := b.Store.ClaimTask(ctx, b.member(user), pipeline.KindReview, id, node)
+				require.NoError(t, err)
+				_, err = b.Store.Review(ctx, user, rc.ID, store.Verdict{Verdict: store.VerdictApprove, Values: raw(values)})
+				require.NoError(t, err)
+				b.settle(id)
+				return rc.ID
+			}
+			if c.before {
+				verdict(rita, "check", `{}`)
+			}
+			corrected := verdict(rob, "again", c.fix)
+			if !c.before {
+				approved := verdict(rita, "check", `{}`)
+				if c.again {
+					_, err := b.undo(rita, approved)
+					require.NoError(t, err)
+				}
+			}
+			offered := b.history(store.HistoryQuery{UserID: rob}).Items[0].UndoUntil != nil
+			require.Equal(t, c.undo, offered)
+			_, err := b.undo(rob, corrected)
+			if c.undo {
+				require.NoError(t, err)
+				require.JSONEq(t, `"42"`, string(b.answers(id)["answer"]))
+			} else {
+				conflicts(t, err, `approved on node "check"`)
+				require.JSONEq(t, `"43"`, string(b.answers(id)["answer"]))
 			}
 			b.settle(id)
 			b.checked()

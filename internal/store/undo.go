@@ -140,6 +140,8 @@ func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, c Claim, 
 		return fault.New(fault.Conflict, "node %q of task %d, which follows, was taken up since; it can no longer be undone", by, t.ID)
 	case pipeline.UndoLed:
 		return fault.New(fault.Conflict, "what you corrected has decided where task %d goes from node %q; it can no longer be undone", t.ID, by)
+	case pipeline.UndoApproved:
+		return fault.New(fault.Conflict, "what you corrected on task %d was approved on node %q since; it can no longer be undone", t.ID, by)
 	case pipeline.UndoEscalated:
 		return fault.New(fault.Conflict, "what you handed in for task %d was escalated, so it can no longer be undone", t.ID)
 	case pipeline.UndoDecided:
@@ -149,11 +151,10 @@ func (s *Store) mayUndo(ctx context.Context, tx pgx.Tx, t *lockedTask, c Claim, 
 
 // checkUndo asks the journal whether what was handed in under a claim, with number seq, can
 // be taken back, and of a review's corrections the answers, too: what was decided by them
-// stays.
+// stays, and so does what others approved as it was corrected.
 func checkUndo(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim, seq int64) (pipeline.UndoBlock, string, error) {
-	var skipped []string
 	var corrects bool
-	var events []pipeline.Event
+	var j wholeJournal
 	b := &pgx.Batch{}
 	if p.Form(c.Node) == nil { // a review, which may have corrected something
 		b.Queue(byIndexSQL)
@@ -161,15 +162,11 @@ func checkUndo(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim, se
 			WHERE s.claim_id = $1 AND s.org_id = $2 AND s.verdict = 'approve' AND s.values <> '{}')`, c.ID, c.OrgID).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&corrects) })
 	}
-	b.Queue(`SELECT start_skipped FROM tasks WHERE id = $1`, c.TaskID).QueryRow(func(row pgx.Row) error { return row.Scan(&skipped) })
-	b.Queue(`SELECT `+eventColumns+` FROM task_events e WHERE e.task_id = $1 ORDER BY e.seq`, c.TaskID).Query(func(rows pgx.Rows) (err error) {
-		events, err = pgx.CollectRows(rows, scanEvent)
-		return err
-	})
+	j.queue(b, c)
 	if err := q.SendBatch(ctx, b).Close(); err != nil {
 		return "", "", err
 	}
-	block, by, err := pipeline.CheckUndo(p.Graph, skipped, events, seq)
+	block, by, err := pipeline.CheckUndo(p.Graph, j.skipped, j.events, seq)
 	if err != nil || block != "" || !corrects {
 		return block, by, err
 	}
@@ -177,12 +174,15 @@ func checkUndo(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim, se
 	if err != nil {
 		return "", "", err
 	}
-	st, err := pipeline.Fold(p.Graph, skipped, events)
+	st, err := pipeline.Fold(p.Graph, j.skipped, j.events)
 	if err != nil {
 		return "", "", err
 	}
 	if by = known.ledBy(p, st, c.Node, seq); by != "" {
 		return pipeline.UndoLed, by, nil
+	}
+	if by = known.approvedOn(p, st, c.Node, seq); by != "" {
+		return pipeline.UndoApproved, by, nil
 	}
 	return "", "", nil
 }
