@@ -68,6 +68,19 @@ const notOfSQL = `(NOT n.four_eyes OR (SELECT count(*) FROM task_nodes o
 var allowedSQL = `allowed AS (SELECT FROM pipelines p WHERE p.id = $1 AND p.org_id = $2 AND p.status = 'ACTIVE'
     AND ` + mayWorkSQL("$2", "$3", "$4") + `)`
 
+// lapsedSQL is the condition that the lease on node n of task t ran out and that the node is
+// somebody else's to take. Who works on a subtask keeps it while a step before it is done
+// again, or while the task goes another way; nobody is to begin with it anew then: an edge
+// into it is taken and all are decided, as walk.taken and walk.waits of internal/pipeline
+// say. What waits to be applied is not seen. Reviews are taken from their holders as it is.
+const lapsedSQL = `n.status = 'claimed' AND n.lease_expires_at <= now() AND (n.kind = 'review' OR (
+        SELECT bool_and(b.key IS NULL OR b.status IN ('submitted', 'finished', 'na')) AND bool_or(CASE
+            WHEN b.key IS NULL THEN n.key <> ALL(coalesce(t.start_skipped, '{}'))
+            WHEN b.status = 'na' THEN b.passed ELSE n.key <> ALL(coalesce(b.skipped, '{}')) END)
+        FROM pipeline_versions v CROSS JOIN jsonb_array_elements(v.definition->'edges') e
+            LEFT JOIN task_nodes b ON b.task_id = n.task_id AND b.key = e->>'from'
+        WHERE v.id = t.version_id AND e->>'to' = n.key))`
+
 // candidatesSQL finds the nodes that the user may have, in an order; %s is the state
 // that they must be in.
 const candidatesSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id
@@ -91,7 +104,7 @@ var (
 ), c AS (SELECT * FROM mine UNION ALL SELECT * FROM free)` + takeSQL
 
 	claimLapsedSQL = `WITH ` + allowedSQL + `, kept AS (` + fmt.Sprintf(candidateSQL, `n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND `+notSkippedSQL, `n.reserved_until`) + `
-), late AS (` + fmt.Sprintf(candidateSQL, `n.status = 'claimed' AND n.lease_expires_at <= now() AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM kept)`, `n.lease_expires_at`) + `
+), late AS (` + fmt.Sprintf(candidateSQL, lapsedSQL+` AND `+notSkippedSQL+` AND NOT EXISTS (SELECT 1 FROM kept)`, `n.lease_expires_at`) + `
 ), c AS (SELECT * FROM kept UNION ALL SELECT * FROM late)` + takeSQL
 )
 

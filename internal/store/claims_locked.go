@@ -40,7 +40,7 @@ var passedOverSQL = `WITH ` + allowedSQL + ` SELECT task_id, key FROM (
 (` + passedOver(`n.status = 'available' AND n.reserved_for IS NULL AND `+notSkippedSQL, `n.priority, n.task_id`) + `) UNION ALL
 (` + passedOver(`n.status = 'available' AND n.reserved_for <> $3 AND n.reserved_until <= now() AND `+notSkippedSQL,
 	`n.reserved_until`) + `) UNION ALL
-(` + passedOver(`n.status = 'claimed' AND n.lease_expires_at <= now() AND `+notSkippedSQL, `n.lease_expires_at`) + `)) n ORDER BY random()`
+(` + passedOver(lapsedSQL+` AND `+notSkippedSQL, `n.lease_expires_at`) + `)) n ORDER BY random()`
 
 func passedOver(state, order string) string {
 	return fmt.Sprintf(candidatesSQL+` LIMIT %d`, state, order, passedOverMost)

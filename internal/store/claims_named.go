@@ -25,10 +25,10 @@ type taskNode struct {
 	Node   string
 }
 
-// namedSQL is the condition that node n is in a state in which user $3 may be given it.
+// namedSQL is the condition that node n of task t is in a state in which user $3 may be given it.
 const namedSQL = `n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4
       AND (n.status = 'available' AND (n.reserved_for IS NULL OR n.reserved_for = $3 OR n.reserved_until <= now())
-           OR n.status = 'claimed' AND n.lease_expires_at <= now())`
+           OR ` + lapsedSQL + `)`
 
 // lockNamedSQL locks task $5, unless its node $6 is one that nobody could claim: for
 // that there is nothing to wait.

@@ -12,8 +12,6 @@ import (
 )
 
 // waysBack are the ways in which a claim is ended without anything having been handed in.
-// Who takes over one whose lease ran out, before it is ended, holds the node as its holder
-// did.
 var waysBack = map[string]func(b *bench, c *store.Claim) error{
 	"by its holder": func(b *bench, c *store.Claim) error {
 		return b.Store.ReleaseClaim(b.t.Context(), c.UserID, c.ID, store.Release{})
@@ -26,15 +24,21 @@ var waysBack = map[string]func(b *bench, c *store.Claim) error{
 		return nil
 	},
 	"when its lease is over": func(b *bench, c *store.Claim) error {
-		b.exec(`WITH n AS (UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = $2 RETURNING claim_id)
-			UPDATE task_events e SET lease_ends = now() - interval '1 second' FROM n
-			WHERE e.task_id = $1 AND e.kind = 'claim' AND e.claim_id = n.claim_id`, c.TaskID, c.Node)
+		b.ranOut(c)
 		_, err := b.Store.CheckDeadlines(b.t.Context(), c.TaskID)
 		return err
 	},
 	"when its holder leaves": func(b *bench, c *store.Claim) error {
 		return b.Store.RemoveUser(b.t.Context(), b.Slug, b.Email(b.nameOf(c.UserID)))
 	},
+}
+
+// ranOut lets the lease of a claim run out, which nobody has ended yet.
+func (b *bench) ranOut(c *store.Claim) {
+	b.t.Helper()
+	b.exec(`WITH n AS (UPDATE task_nodes SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1 AND key = $2 RETURNING claim_id)
+		UPDATE task_events e SET lease_ends = now() - interval '1 second' FROM n
+		WHERE e.task_id = $1 AND e.kind = 'claim' AND e.claim_id = n.claim_id`, c.TaskID, c.Node)
 }
 
 // Who works on a subtask keeps it while a step before it is done again. What they give back
@@ -72,6 +76,44 @@ func TestWhatIsGivenBackWaitsForTheStepBeforeIt(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Nor is it taken over when its lease has run out and nobody has ended it yet: while the step
+// before it is open, or when the task goes another way. Where that step is done it is.
+func TestALeaseThatRanOutBehindAnOpenStepIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dbtest.WithDefinition(fork()), dbtest.WithContributors(3))
+	ctx, id := t.Context(), b.create(1)[0]
+	ada, ben, carl, rita := b.Contributors[0], b.Contributors[1], b.Contributors[2], b.Reviewers[0]
+	b.submitted(ada, id, "solve", answer42)
+	c, err := b.Store.ClaimTask(ctx, b.member(ben), pipeline.KindSubtask, id, "left")
+	require.NoError(t, err)
+	none := func() {
+		t.Helper()
+		require.Equal(t, task.NodeClaimed, b.statusOf(id, "left"))
+		next, err := b.Store.ClaimNext(ctx, b.member(carl), pipeline.KindSubtask)
+		require.NoError(t, err)
+		require.Nil(t, next)
+		_, err = b.Store.ClaimTask(ctx, b.member(carl), pipeline.KindSubtask, id, "left")
+		conflicts(t, err, "is claimed and not free for you now")
+	}
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.ranOut(c)
+	none()
+	b.submitted(ada, id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
+	right, err := b.Store.ClaimTask(ctx, b.member(ada), pipeline.KindSubtask, id, "right")
+	require.NoError(t, err)
+	none()
+	require.NoError(t, b.Store.ReleaseClaim(ctx, ada, right.ID, store.Release{}))
+	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
+	b.submitted(ada, id, "solve", answer42)
+	require.Equal(t, task.NodeClaimed, b.statusOf(id, "left"))
+	next, err := b.Store.ClaimNext(ctx, b.member(carl), pipeline.KindSubtask)
+	require.NoError(t, err)
+	require.NotNil(t, next)
+	require.Equal(t, "left", next.Node)
+	b.settle(id)
+	b.checked()
 }
 
 // On a way that the task has left there is nothing more to do.
