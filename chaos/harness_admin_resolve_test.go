@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,18 +38,23 @@ func (a *admin) resolve(ctx context.Context) error {
 	}
 	n := waiting.Nodes[a.rand.IntN(len(waiting.Nodes))]
 	outcome := []string{resolveRequeue, "accept", "skip"}[a.rand.IntN(3)]
-	_, err := a.do(ctx, request{
+	q := request{
 		Op: Op{Kind: opResolve, Task: n.Task, Node: n.Node}, method: http.MethodPost,
 		path: fmt.Sprintf("/api/console/tasks/%d/nodes/%s/resolve", n.Task, n.Node), in: object{"outcome": outcome},
 		refusals: []int{http.StatusConflict}, // the first try has
-	})
+	}
+	if outcome == resolveRequeue && a.chance(30) { // of all that is escalated of the task, which is its review
+		a.inBulk(&q, resolveRequeue)
+	}
+	_, err := a.do(ctx, q)
 	if errors.Is(err, errRefused) {
 		return nil
 	}
 	return err
 }
 
-// decision is what an admin decides of a node.
+// decision is what an admin decides of a node; that it is to be decided of is one, too,
+// with the outcome opSetAside.
 type decision struct {
 	Task          int64
 	Node, Outcome string
@@ -58,7 +64,9 @@ type decision struct {
 // other than those that admins asked for. What comes of them is checkEnds' to say.
 func (r *Run) checkResolved(ctx context.Context) error {
 	rows, _ := r.Store().Pool().Query(ctx, `SELECT e.task_id, e.node_key, e.outcome FROM task_events e
-		JOIN tasks t ON t.id = e.task_id WHERE e.kind = 'resolve' AND t.pipeline_id = ANY($1)`, r.loadPipelines())
+		JOIN tasks t ON t.id = e.task_id WHERE e.kind = 'resolve' AND t.pipeline_id = ANY($1)
+		UNION ALL SELECT e.task_id, e.node_key, $2 FROM `+asidesSQL+`
+		JOIN tasks t ON t.id = e.task_id WHERE e.kind = 'escalate' AND t.pipeline_id = ANY($1)`, r.loadPipelines(), opSetAside)
 	there, err := pgx.CollectRows(rows, pgx.RowToStructByPos[decision])
 	if err != nil {
 		return err
@@ -67,23 +75,33 @@ func (r *Run) checkResolved(ctx context.Context) error {
 	for _, w := range wrong {
 		r.Violate("I3: %s", w)
 	}
-	r.Logf("admins resolved %d escalations", len(there))
+	aside := 0
+	for _, d := range there {
+		if d.Outcome == opSetAside {
+			aside++
+		}
+	}
+	r.Logf("admins set %d reviews aside and resolved %d escalations", aside, len(there)-aside)
 	return err
 }
 
 func wrongDecisions(ops []Op, journal []decision) (wrong []string, err error) {
 	acked, tried, there := map[decision]int{}, map[decision]int{}, map[decision]int{}
 	for _, op := range ops {
-		if op.Kind != opResolve || op.Outcome == Refused {
+		if op.Kind != opResolve && op.Kind != opSetAside || op.Outcome == Refused {
 			continue
 		}
-		var sent struct {
-			Outcome string `json:"outcome"`
+		d := decision{op.Task, op.Node, opSetAside}
+		if op.Kind == opResolve {
+			var sent struct {
+				Outcome string `json:"outcome"`
+				Action  string `json:"action"` // in bulk
+			}
+			if err := json.Unmarshal(op.Content, &sent); err != nil {
+				return nil, fmt.Errorf("read what %s sent: %w", op.Who, err)
+			}
+			d.Outcome = cmp.Or(sent.Outcome, sent.Action)
 		}
-		if err := json.Unmarshal(op.Content, &sent); err != nil {
-			return nil, fmt.Errorf("read what %s sent: %w", op.Who, err)
-		}
-		d := decision{op.Task, op.Node, sent.Outcome}
 		tried[d]++
 		if op.Outcome == OK {
 			acked[d]++
@@ -96,7 +114,7 @@ func wrongDecisions(ops []Op, journal []decision) (wrong []string, err error) {
 	maps.Copy(all, there)
 	for d := range all {
 		if n := there[d]; n < acked[d] || n > tried[d] {
-			wrong = append(wrong, fmt.Sprintf("node %s of task %d was resolved (%s) %d times; an admin was told so %d times, and asked %d times",
+			wrong = append(wrong, fmt.Sprintf("node %s of task %d was decided about (%s) %d times; an admin was told so %d times, and asked %d times",
 				d.Node, d.Task, d.Outcome, n, acked[d], tried[d]))
 		}
 	}
@@ -109,7 +127,9 @@ func TestDecisionsAreCompared(t *testing.T) {
 	op := func(outcome string, o Outcome) Op {
 		return Op{Kind: opResolve, Task: 1, Node: nodeCheck, Outcome: o, Content: json.RawMessage(fmt.Sprintf(`{"outcome":%q}`, outcome))}
 	}
-	skip := decision{1, nodeCheck, "skip"}
+	skip, requeue, aside := decision{1, nodeCheck, "skip"}, decision{1, nodeCheck, resolveRequeue}, decision{1, nodeCheck, opSetAside}
+	setAside := Op{Kind: opSetAside, Task: 1, Node: nodeCheck, Outcome: OK}
+	bulk := Op{Kind: opResolve, Task: 1, Node: nodeCheck, Outcome: OK, Content: json.RawMessage(`{"action":"requeue","task_ids":[1]}`)}
 	for name, c := range map[string]struct {
 		ops   []Op
 		there []decision
@@ -123,6 +143,11 @@ func TestDecisionsAreCompared(t *testing.T) {
 		"nobody's":        {nil, []decision{skip}, false},
 		"refused":         {[]Op{op("skip", Refused)}, []decision{skip}, false},
 		"may have":        {[]Op{op("skip", Unknown)}, nil, true},
+		"in bulk":         {[]Op{bulk}, []decision{requeue}, true},
+		"bulk, not there": {[]Op{bulk}, nil, false},
+		"set aside":       {[]Op{setAside}, []decision{aside}, true},
+		"aside, not so":   {[]Op{setAside}, nil, false},
+		"aside by nobody": {nil, []decision{aside}, false},
 		"of another task": {[]Op{op("skip", OK)}, []decision{{2, nodeCheck, "skip"}}, false},
 	} {
 		wrong, err := wrongDecisions(c.ops, c.there)

@@ -66,30 +66,36 @@ func (a *admin) onTask(ctx context.Context, verb string, id int64) error {
 		refusals: []int{http.StatusConflict},
 	}
 	if a.chance(30) {
-		var out struct {
-			Done   []int64 `json:"done"`
-			Failed []struct {
-				Message string `json:"message"`
-			} `json:"failed"`
-		}
-		q.path, q.in, q.out = a.pipeline("/tasks/bulk"), object{"action": verb, "task_ids": []int64{id}}, &out
-		q.note = func(op *Op) {
-			if len(out.Done) == 0 {
-				op.Outcome, op.Status = Refused, http.StatusConflict
-				if len(out.Failed) == 1 && strings.HasSuffix(out.Failed[0].Message, " not found") {
-					op.Status, op.Error = http.StatusNotFound, out.Failed[0].Message
-				}
-			}
-		}
+		a.inBulk(&q, verb)
 	}
 	_, err := a.do(ctx, q)
 	return err
 }
 
+// inBulk makes what is asked of one task a bulk action.
+func (a *admin) inBulk(q *request, verb string) {
+	var out struct {
+		Done   []int64 `json:"done"`
+		Failed []struct {
+			Message string `json:"message"`
+		} `json:"failed"`
+	}
+	q.path, q.in, q.out = a.pipeline("/tasks/bulk"), object{"action": verb, "task_ids": []int64{q.Task}}, &out
+	q.note = func(op *Op) {
+		if len(out.Done) == 0 {
+			op.Outcome, op.Status = Refused, http.StatusConflict
+			if len(out.Failed) == 1 && strings.HasSuffix(out.Failed[0].Message, " not found") {
+				op.Status, op.Error = http.StatusNotFound, out.Failed[0].Message
+			}
+		}
+	}
+}
+
 // putBackLooks is how many nodes an admin tries to find a claim on: most are free.
 const putBackLooks = 8
 
-// putBack ends the claim that somebody has on a node of one of the newest tasks.
+// putBack ends the claim that somebody has on a node of one of the newest tasks, or, as a
+// bulk action, whatever claims are on the task.
 func (a *admin) putBack(ctx context.Context) error {
 	for range putBackLooks {
 		id, ok := a.org.newest(a.rand, a.run.Load.Backlog)
@@ -97,10 +103,15 @@ func (a *admin) putBack(ctx context.Context) error {
 			return nil
 		}
 		node := []string{nodeSolve, nodeTag, nodeMore, nodeCheck}[a.rand.IntN(4)]
-		_, err := a.do(ctx, request{
+		q := request{
 			Op: Op{Kind: opPutBack, Task: id, Node: node}, method: http.MethodPost,
 			path: fmt.Sprintf("/api/console/tasks/%d/nodes/%s/release", id, node), refusals: []int{http.StatusConflict},
-		})
+		}
+		if a.chance(30) {
+			q.Node = ""
+			a.inBulk(&q, "release")
+		}
+		_, err := a.do(ctx, q)
 		if !errors.Is(err, errRefused) {
 			return err
 		}
@@ -109,46 +120,59 @@ func (a *admin) putBack(ctx context.Context) error {
 }
 
 // putBacks are the claims that admins ended, from the journal, as calls that may end
-// their claim at any time from then on. Each that was acknowledged has ended one, and
-// nobody has ended one that no admin asked for.
+// their claim at any time from then on.
 func (r *Run) putBacks(ctx context.Context, ops []Op) ([]Op, error) {
-	type asked struct {
-		task int64
-		node string
-	}
-	acked, tried, ended := map[asked]int{}, map[asked]int{}, map[asked]int{}
-	for _, op := range ops {
-		if op.Kind != opPutBack || op.Outcome == Refused {
-			continue
-		}
-		tried[asked{op.Task, op.Node}]++
-		if op.Outcome == OK {
-			acked[asked{op.Task, op.Node}]++
-		}
-	}
 	rows, _ := r.Store().Pool().Query(ctx, `SELECT e.claim_id::text, e.task_id, e.node_key, e.iteration, u.email, e.created_at, e.created_at
 		FROM task_events e JOIN users u ON u.id = e.actor WHERE e.kind = 'release' AND starts_with(u.email, 'admin@') ORDER BY e.created_at`)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[given])
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Op, len(list))
+	out, ended := make([]Op, len(list)), map[place]int{}
 	for i, g := range list {
-		ended[asked{g.Task, g.Node}]++
+		ended[place{g.Task, g.Node}]++
 		out[i] = g.endedFrom(g.At)
 	}
+	for _, wrong := range wrongPutBacks(ops, ended) {
+		r.Violate("I3: %s", wrong)
+	}
+	r.Logf("%d claims were ended by admins, on %d nodes", len(list), len(ended))
+	return out, nil
+}
+
+// wrongPutBacks compares the claims that admins asked to end with those that the journal
+// says they ended. Each that was acknowledged has ended one on its node, each bulk action
+// one or more on its task; and nobody has ended one that no admin asked for.
+func wrongPutBacks(ops []Op, ended map[place]int) (wrong []string) {
+	acked, tried := map[place]int{}, map[place]int{} // bulk actions are on node ""
+	least, there := map[int64]int{}, map[int64]int{} // by task
+	for _, op := range ops {
+		if op.Kind != opPutBack || op.Outcome == Refused {
+			continue
+		}
+		tried[place{op.Task, op.Node}]++
+		if op.Outcome == OK {
+			acked[place{op.Task, op.Node}]++
+			least[op.Task]++
+		}
+	}
 	for k, n := range ended {
-		if n > tried[k] {
-			r.Violate("I3: %d claims on node %s of task %d were ended by an admin, who asked for it %d times", n, k.node, k.task, tried[k])
+		there[k.task] += n
+		if most := tried[k] + tried[place{task: k.task}]; n > most {
+			wrong = append(wrong, fmt.Sprintf("%d claims on node %s of task %d were ended by an admin, who asked for it %d times", n, k.node, k.task, most))
 		}
 	}
 	for k, n := range acked {
-		if n > ended[k] {
-			r.Violate("I3: an admin was told %d times that they ended a claim on node %s of task %d, the journal has %d", n, k.node, k.task, ended[k])
+		if k.node != "" && n > ended[k] {
+			wrong = append(wrong, fmt.Sprintf("an admin was told %d times that they ended a claim on node %s of task %d, the journal has %d", n, k.node, k.task, ended[k]))
 		}
 	}
-	r.Logf("%d claims were ended by admins, who were told so for %d nodes", len(list), len(acked))
-	return out, nil
+	for id, n := range least {
+		if n > there[id] {
+			wrong = append(wrong, fmt.Sprintf("an admin was told %d times that they ended claims on task %d, the journal has %d", n, id, there[id]))
+		}
+	}
+	return wrong
 }
 
 // period is a time in which a task was held for certain, both ends in Unix time,
@@ -208,6 +232,33 @@ func TestABulkActionThatIsRefusedIsNotDone(t *testing.T) {
 	require.Positive(t, bulk.Load())
 	require.Equal(t, int64(100), r.History.Count(Refused))
 	require.Empty(t, r.Violations())
+}
+
+func TestWhatAdminsPutBackIsCompared(t *testing.T) {
+	t.Parallel()
+	op := func(node string, o Outcome) Op { return Op{Kind: opPutBack, Task: 7, Node: node, Outcome: o} }
+	solve, tag := place{7, nodeSolve}, place{7, nodeTag}
+	for name, c := range map[string]struct {
+		ops   []Op
+		ended map[place]int
+		wrong int
+	}{
+		"told, and it is so":         {[]Op{op(nodeSolve, OK)}, map[place]int{solve: 1}, 0},
+		"told, and nothing ended":    {[]Op{op(nodeSolve, OK)}, nil, 2}, // of the node, and of the task
+		"told, and another ended":    {[]Op{op(nodeSolve, OK)}, map[place]int{tag: 1}, 2},
+		"never told":                 {[]Op{op(nodeSolve, Unknown)}, map[place]int{solve: 1}, 0},
+		"refused, and done":          {[]Op{op(nodeSolve, Refused)}, map[place]int{solve: 1}, 1},
+		"twice for one try":          {[]Op{op(nodeSolve, OK)}, map[place]int{solve: 2}, 1},
+		"both, in bulk":              {[]Op{op("", OK)}, map[place]int{solve: 1, tag: 1}, 0},
+		"in bulk, and nothing ended": {[]Op{op("", OK)}, nil, 1},
+		"in bulk, never told":        {[]Op{op("", Unknown)}, nil, 0},
+		"one for two that were told": {[]Op{op("", OK), op(nodeSolve, OK)}, map[place]int{solve: 1}, 1},
+		"twice for one in bulk":      {[]Op{op("", OK)}, map[place]int{solve: 2}, 1},
+		"nobody's":                   {nil, map[place]int{solve: 1}, 1},
+		"on another task":            {[]Op{op("", OK)}, map[place]int{{8, nodeSolve}: 1}, 2},
+	} {
+		require.Len(t, wrongPutBacks(c.ops, c.ended), c.wrong, name)
+	}
 }
 
 func TestAClaimDuringAHold(t *testing.T) {

@@ -18,11 +18,12 @@ const (
 	opForeign  = "foreign task"
 	opHold     = "hold"
 	opUnhold   = "unhold"
-	opFail     = "fail"     // ends a task for good
-	opPutBack  = "put back" // ends whatever claim is on a node
-	opResolve  = "resolve"  // ends an escalation
-	opLook     = "look up"  // before one of these acts
-	opSave     = "save"     // the draft of the pipeline
+	opFail     = "fail"      // ends a task for good
+	opPutBack  = "put back"  // ends whatever claim is on a node, or on a task
+	opSetAside = "set aside" // escalates a review
+	opResolve  = "resolve"   // ends an escalation
+	opLook     = "look up"   // before one of these acts
+	opSave     = "save"      // the draft of the pipeline
 	opPublish  = "publish"
 	opAdmit    = "admit"   // gives somebody a role in the project
 	opDismiss  = "dismiss" // ends it
@@ -92,6 +93,7 @@ func (a *admin) round(ctx context.Context) error {
 		{load.Hold, a.hold},
 		{load.Fail, a.fail},
 		{load.PutBack, a.putBack},
+		{load.SetAside, a.setAside},
 		{load.Resolve, a.resolve},
 		{load.Publish, a.publish},
 		{load.Visit, a.visit},

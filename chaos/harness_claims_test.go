@@ -51,11 +51,15 @@ func (r *Run) checkClaims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	aside, err := r.asides(ctx)
+	if err != nil {
+		return err
+	}
 	left, err := r.checkVisits(ctx, list, failedAt, ops)
 	if err != nil {
 		return err
 	}
-	found, looked := checkHistories(histories(ops, slices.Concat(ghosts, ended, failed, left), time.Duration(r.Load.LeaseSeconds)*time.Second))
+	found, looked := checkHistories(histories(ops, slices.Concat(ghosts, ended, aside, failed, left), time.Duration(r.Load.LeaseSeconds)*time.Second))
 	for _, f := range found {
 		r.Violate("I2: %s", f)
 	}

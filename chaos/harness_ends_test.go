@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,8 @@ type endedTask struct {
 	turn int
 	// resolved is how an admin last ended an escalation of its review.
 	resolved resolution
+	// aside is the event with which an admin last escalated its review, 0 where none did.
+	aside int64
 	// older says that an older version may have led it, which finished that node also
 	// where the answer was sent back and led elsewhere then.
 	older bool
@@ -79,7 +82,7 @@ func (e endedTask) wrong() string {
 				rejections++
 			}
 		}
-		if last != "escalate" && rejections <= maxRework {
+		if last != "escalate" && rejections <= maxRework && e.aside <= e.resolved.seq {
 			return fmt.Sprintf("is escalated, its last verdict is %q, and it was rejected %d times", last, rejections)
 		}
 	case task.Finished:
@@ -87,7 +90,15 @@ func (e endedTask) wrong() string {
 		for _, h := range e.handedIn {
 			last[h.node] = h
 		}
-		due := []string{nodeSolve, nodeTag, nodeCheck}
+		h := last[nodeCheck]
+		passed, at := h.verdict == "approve", h.seq
+		if e.resolved.seq > h.seq {
+			passed, at = e.resolved.outcome != resolveRequeue, e.resolved.seq
+		}
+		due := []string{nodeSolve, nodeTag}
+		if !passed || at == h.seq { // an admin's word stands for a verdict
+			due = append(due, nodeCheck)
+		}
 		led := moreDue[e.turn%2].MatchString(last[nodeSolve].answer)
 		if led {
 			due = append(due, nodeMore)
@@ -99,11 +110,6 @@ func (e endedTask) wrong() string {
 			if h, ok := last[node]; !ok || h.iteration != e.claimed[node] {
 				return fmt.Sprintf("is finished, node %s was claimed in round %d, and handed in last in round %d", node, e.claimed[node], h.iteration)
 			}
-		}
-		h := last[nodeCheck]
-		passed, at := h.verdict == "approve", h.seq
-		if e.resolved.seq > h.seq {
-			passed, at = e.resolved.outcome != resolveRequeue, e.resolved.seq
 		}
 		if !passed || at < last[nodeSolve].seq {
 			return fmt.Sprintf("is finished, its last verdict is %q as event %d, an admin's word is %q as event %d, and what they are about is event %d",
@@ -183,6 +189,16 @@ func (r *Run) endedTasks(ctx context.Context) (map[int64]*endedTask, error) {
 	}); err != nil {
 		return nil, err
 	}
+	rows, _ = pool.Query(ctx, `SELECT e.task_id, max(e.seq) FROM `+asidesSQL+` JOIN tasks t ON t.id = e.task_id
+		WHERE t.pipeline_id = ANY($1) AND e.kind = 'escalate' AND e.node_key = $2 GROUP BY 1`, pipelines, nodeCheck)
+	if _, err := pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
+		if t := tasks[id]; t != nil {
+			t.aside = seq
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
 	rows, _ = pool.Query(ctx, `SELECT s.task_id, s.node_key, s.iteration, s.verdict, s.seq, coalesce(s.values->>'answer', '')
 		FROM submissions s JOIN tasks t ON t.id = s.task_id
 		WHERE t.pipeline_id = ANY($1) ORDER BY s.task_id, s.seq`, pipelines)
@@ -252,7 +268,36 @@ func TestAnEndHasItsCause(t *testing.T) {
 		"accepted before it was done":     {task.Finished, twice, []handedIn{solve, tag, check(1, "reject", 6), check(2, "escalate", 7), again}, task.NodeNA, false, 0, resolution{"accept", 8}, failing{}},
 		"escalated before its end":        {task.Escalated, once, []handedIn{solve, tag, check(1, "escalate", 7)}, task.NodeNA, false, 0, resolution{resolveRequeue, 8}, failing{}},
 	} {
-		wrong := endedTask{1, c.status, c.claimed, c.handedIn, c.more, c.turn, c.resolved, false, c.failing}.wrong()
+		wrong := endedTask{1, c.status, c.claimed, c.handedIn, c.more, c.turn, c.resolved, 0, false, c.failing}.wrong()
+		require.Equal(t, c.right, wrong == "", "%s: %s", name, wrong)
+	}
+}
+
+func TestWhatAnAdminSetAsideHasItsCause(t *testing.T) {
+	t.Parallel()
+	done := []handedIn{{nodeSolve, 1, "", 3, "q 7 of c1 on task 4"}, {nodeTag, 1, "", 5, ""}}
+	seen := append(slices.Clone(done), handedIn{nodeCheck, 1, "approve", 6, ""})
+	claimed := map[string]int{nodeSolve: 1, nodeTag: 1, nodeCheck: 1}
+	for name, c := range map[string]struct {
+		status   task.Status
+		handedIn []handedIn
+		aside    int64
+		resolved resolution
+		right    bool
+	}{
+		"waits for an admin":            {task.Escalated, done, 7, resolution{}, true},
+		"whose approval was there":      {task.Escalated, seen, 7, resolution{}, true},
+		"by nobody":                     {task.Escalated, seen, 0, resolution{}, false},
+		"opened since":                  {task.Escalated, done, 7, resolution{resolveRequeue, 8}, false},
+		"opened, and set aside again":   {task.Escalated, done, 9, resolution{resolveRequeue, 8}, true},
+		"accepted without a verdict":    {task.Finished, done, 7, resolution{"accept", 8}, true},
+		"passed over without a verdict": {task.Finished, done, 7, resolution{"skip", 8}, true},
+		"open again, and not reviewed":  {task.Finished, done, 7, resolution{resolveRequeue, 8}, false},
+		"not decided":                   {task.Finished, done, 7, resolution{}, false},
+		"accepted before it was done":   {task.Finished, done, 1, resolution{"accept", 2}, false},
+		"accepted, and a subtask less":  {task.Finished, done[:1], 7, resolution{"accept", 8}, false},
+	} {
+		wrong := endedTask{id: 1, status: c.status, claimed: claimed, handedIn: c.handedIn, more: task.NodeNA, resolved: c.resolved, aside: c.aside}.wrong()
 		require.Equal(t, c.right, wrong == "", "%s: %s", name, wrong)
 	}
 }

@@ -52,8 +52,9 @@ var (
 	atUnhold  = journaled("the end of a hold", pipeline.EventUnhold)
 	atFail    = journaled("the failing of a task", pipeline.EventFail)
 	atResolve = journaled("what an admin decides", pipeline.EventResolve)
-	// Admins who end claims give a reason, or this one is given for them.
+	// Admins who end claims or escalate give a reason, or this one is given for them.
 	atPutBack = failpoint{"the end of somebody's claim", regexp.MustCompile(`(?s)` + eventStatement + `.*\x00release\x00.*\x00by an admin$`)}
+	atAside   = failpoint{"an admin's escalation", regexp.MustCompile(`(?s)` + eventStatement + `.*\x00escalate\x00.*\x00` + pipeline.ReasonPerson + `$`)}
 
 	// A priority is that of one task, also in a bulk action on many.
 	atPriority    = inTheLog("a priority", "task.priority")
@@ -196,6 +197,8 @@ func TestAFailpointIsOneCommand(t *testing.T) {
 		"an archiving":           {atArchive, said(row, number, number, "pipeline.archive", "pipeline/7", ""), true},
 		"no archiving":           {atArchive, said(row, number, number, "pipeline.unarchive", "pipeline/7", ""), false},
 		"an admin ends a claim":  {atPutBack, said(event, number, "release", "solve", number, number, number, "", "by an admin"), true},
+		"an admin escalates":     {atAside, said(event, number, "escalate", "check", number, number, "", "", "person"), true},
+		"a time limit does":      {atAside, said(event, number, "escalate", "check", number, number, number, "", "sla"), false},
 		"its holder does":        {atPutBack, said(event, number, "release", "solve", number, number, number, "", ""), false},
 		"the end of a role does": {atPutBack, said(event, number, "release", "solve", number, number, number, "", "removed"), false},
 		"given back":             {atRelease, said(event, number, "release", "solve", number, number, number, "", ""), true},

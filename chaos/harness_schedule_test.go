@@ -56,16 +56,18 @@ type Load struct {
 	// Upload is how many of a hundred answers have a file.
 	Upload int `json:"upload"`
 	// Of the rounds of admins: one keeps a task from everybody for a while, fails one, ends a claim,
-	// resolves what was escalated, publishes the pipeline anew, gives somebody a role for
+	// escalates a review, resolves what was escalated, publishes the pipeline anew, gives somebody a role for
 	// a while, pauses the pipeline for a moment, makes and changes what is in a project of its own.
 	Hold    int `json:"hold"`
 	Fail    int `json:"fail"`
 	PutBack int `json:"put_back"`
-	Resolve int `json:"resolve"`
-	Publish int `json:"publish"`
-	Visit   int `json:"visit"`
-	Pause   int `json:"pause"`
-	Own     int `json:"own"`
+	// SetAside is the escalating.
+	SetAside int `json:"set_aside"`
+	Resolve  int `json:"resolve"`
+	Publish  int `json:"publish"`
+	Visit    int `json:"visit"`
+	Pause    int `json:"pause"`
+	Own      int `json:"own"`
 }
 
 // DefaultLoad is the load of people times one.
@@ -80,7 +82,7 @@ func DefaultLoad(people int) Load {
 // everything makes all that people do part of the load, where admins are, too.
 func (l *Load) everything() {
 	l.Skip, l.Undo, l.Upload, l.Wrong = 3, 6, 25, 15
-	l.Hold, l.Fail, l.PutBack, l.Resolve, l.Publish, l.Visit, l.Pause, l.Own = 50, 25, 50, 50, 25, 25, 25, 15
+	l.Hold, l.Fail, l.PutBack, l.SetAside, l.Resolve, l.Publish, l.Visit, l.Pause, l.Own = 50, 25, 50, 25, 50, 25, 25, 25, 15
 }
 
 // Step is one fault of a schedule.

@@ -16,7 +16,7 @@ func TestRow01APIKilled(t *testing.T) {
 	faults := []Fault{ServeKilled(targetA), ServeKilled(targetB), ServeKilled(targetBoth)}
 	for _, at := range []failpoint{
 		atCreation, atClaim, atDraft, atSubmission, atExtension, atRelease, atUndo,
-		atBegin, atComplete, atInit, atConfirm, atCancel, atHold, atUnhold, atResolve, atPutBack, atPriority, atSave, atPublish,
+		atBegin, atComplete, atInit, atConfirm, atCancel, atHold, atUnhold, atAside, atResolve, atPutBack, atPriority, atSave, atPublish,
 		atAdmit, atDismiss, atPause, atResume, atFail, atNewKey, atExpiry, atRevoke,
 		atRename, atNewPipeline, atRestore, atClose, atArchive, atInvite, atUninvite,
 	} {
