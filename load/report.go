@@ -172,6 +172,7 @@ func (r *run) sum() {
 	r.sumTooLate()
 	r.sumLeftOut()
 	r.sumMemory()
+	r.sumDisk()
 	if archives := r.facts.archives; len(archives) > 0 {
 		r.number(slo.IngestRate, ingestRate(archives))
 	}

@@ -43,6 +43,7 @@ type run struct {
 	think  *arrival.Think
 	series series.Set
 	peaks  guarded[map[string]float64] // most memory of a process, MB, by name
+	disk   guarded[stillness]
 	phases guarded[[]phase]
 	home   guarded[chan struct{}] // closed when people go home
 	facts  facts

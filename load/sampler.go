@@ -15,9 +15,10 @@ import (
 const megabyte = 1e6
 
 // watch looks at memory, tables and the outbox every few seconds until the run
-// ends, and rotates the log of histograms.
+// ends, and rotates the log of histograms. It looks at the disk more often.
 func (r *run) watch(ctx context.Context) {
 	ctx, r.unwatch = context.WithCancel(ctx)
+	r.watching.Go(func() { r.watchDisk(ctx) })
 	r.watching.Go(func() {
 		next := time.NewTicker(r.sample)
 		defer next.Stop()
@@ -47,6 +48,9 @@ func (r *run) look(ctx context.Context) {
 	at := time.Since(r.began)
 	add := func(name, unit string, v float64) { r.series.Add(name, unit, at, v) }
 	r.lookAtProcesses(add)
+	if s := r.disk.get(); !s.good.IsZero() {
+		add("disk stood still", "s", s.all.Seconds())
+	}
 	if err := r.lookAtRows(ctx, add); err != nil && ctx.Err() == nil {
 		r.note("the database could not be looked at: %v", err)
 	}
