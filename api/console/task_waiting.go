@@ -84,7 +84,12 @@ func (t *teller) node(i int, n store.NodeDetail) {
 	case task.NodeAvailable:
 		t.available(n)
 	case task.NodeClaimed:
-		if n.Lapsed {
+		switch {
+		case n.Lapsed && !n.Free:
+			t.say(n.Node, "lapsed", "The claim of %s ran out at %s. Nobody is given it while a step before it is open again, or the task goes another way.",
+				t.name(n.ClaimedBy), clock(n.LeaseExpiresAt))
+			return
+		case n.Lapsed:
 			t.say(n.Node, "lapsed", "The claim of %s ran out at %s; whoever claims next gets it.", t.name(n.ClaimedBy), clock(n.LeaseExpiresAt))
 			return
 		}

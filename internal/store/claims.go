@@ -81,6 +81,9 @@ const lapsedSQL = `n.status = 'claimed' AND n.lease_expires_at <= now() AND (n.k
             LEFT JOIN task_nodes b ON b.task_id = n.task_id AND b.key = e->>'from'
         WHERE v.id = t.version_id AND e->>'to' = n.key))`
 
+// lapsedOfSQL is lapsedSQL where no task is at hand.
+const lapsedOfSQL = `(SELECT ` + lapsedSQL + ` FROM tasks t WHERE t.id = n.task_id)`
+
 // candidatesSQL finds the nodes that the user may have, in an order; %s is the state
 // that they must be in.
 const candidatesSQL = `SELECT n.task_id, n.key FROM task_nodes n JOIN tasks t ON t.id = n.task_id

@@ -41,8 +41,10 @@ type NodeDetail struct {
 	ReservedUntil  *time.Time      `db:"reserved_until"`
 	ReservedNow    bool            `db:"reserved_now"`
 	Lapsed         bool            `db:"lapsed"` // claimed, and the lease has ended
-	SLAEnds        *time.Time      `db:"sla_at"`
-	Reason         string          `db:"reason"`
+	// Free says of a lapsed one that somebody else is given it: no step before it is open.
+	Free    bool       `db:"free"`
+	SLAEnds *time.Time `db:"sla_at"`
+	Reason  string     `db:"reason"`
 }
 
 // EventDetail is one row of the journal.
@@ -95,7 +97,8 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 	}
 	rows, _ := s.pool.Query(ctx, `SELECT key, kind, status, iteration, claimed_by, lease_expires_at, reserved_for, reserved_until,
 			coalesce(status = 'available' AND reserved_until > now(), false) AS reserved_now,
-			status = 'claimed' AND lease_expires_at <= now() AS lapsed, sla_at, reason FROM task_nodes WHERE task_id = $1 AND org_id = $2 ORDER BY key`, taskID, orgID)
+			status = 'claimed' AND lease_expires_at <= now() AS lapsed, coalesce(`+lapsedOfSQL+`, false) AS free,
+			sla_at, reason FROM task_nodes n WHERE task_id = $1 AND org_id = $2 ORDER BY key`, taskID, orgID)
 	if d.Nodes, err = pgx.CollectRows(rows, pgx.RowToStructByName[NodeDetail]); err != nil {
 		return TaskDetail{}, translate(err)
 	}

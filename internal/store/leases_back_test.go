@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,6 +97,10 @@ func TestALeaseThatRanOutBehindAnOpenStepIsNotTakenOver(t *testing.T) {
 		require.Nil(t, next)
 		_, err = b.Store.ClaimTask(ctx, b.member(carl), pipeline.KindSubtask, id, "left")
 		conflicts(t, err, "is claimed and not free for you now")
+		q, err := b.Store.ExplainQueue(ctx, b.member(carl), pipeline.KindSubtask)
+		require.NoError(t, err)
+		require.Zero(t, q.Available)
+		require.True(t, slices.ContainsFunc(q.Reasons, func(r store.QueueReason) bool { return r.Code == store.QueueUpstream }), "%v", q.Reasons)
 	}
 	b.judged(rita, id, "check", store.Verdict{Verdict: store.VerdictReject})
 	b.ranOut(c)
@@ -146,6 +151,32 @@ func TestAnEventOfANewerReleaseKeepsNoClaim(t *testing.T) {
 			require.Equal(t, 1, b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND key = 'check' AND status = 'available'`, id))
 		})
 	}
+}
+
+// Nor can anybody tell what a correction, or taking something back, would be after it. Who
+// tries hears that, keeps the claim, and nothing is written.
+func TestAnEventOfANewerReleaseRefusesWhatDependsOnIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ctx, id := t.Context(), b.create(1)[0]
+	ada, rita := b.Contributors[0], b.Reviewers[0]
+	c := b.claim(ada, pipeline.KindSubtask)
+	_, err := b.Store.Submit(ctx, ada, c.ID, raw(answer42))
+	require.NoError(t, err)
+	b.settle(id)
+	require.NotNil(t, b.history(store.HistoryQuery{UserID: ada}).Items[0].UndoUntil)
+	rc := b.claim(rita, pipeline.KindReview)
+	b.settle(id)
+	b.exec(`WITH t AS (UPDATE tasks SET seq = seq + 1 WHERE id = $1 RETURNING seq) INSERT INTO task_events (task_id, seq, kind) SELECT $1, seq, 'delegate' FROM t`, id)
+
+	_, err = b.Store.Review(ctx, rita, rc.ID, store.Verdict{Verdict: store.VerdictApprove, Values: raw(`{"answer":"43"}`)})
+	conflicts(t, err, "waits for a newer version")
+	require.Equal(t, 0, b.count(`SELECT count(*) FROM drafts`))
+	_, err = b.Store.LiveClaim(ctx, rita, rc.ID)
+	require.NoError(t, err)
+	require.Nil(t, b.history(store.HistoryQuery{UserID: ada}).Items[0].UndoUntil)
+	_, err = b.undo(ada, c.ID)
+	conflicts(t, err, "waits for a newer version")
 }
 
 func TestBrokenRowsKeepNoClaim(t *testing.T) {

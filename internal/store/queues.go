@@ -136,7 +136,7 @@ CROSS JOIN LATERAL (WITH odd AS (SELECT ` + someHeldSQL("q.pipeline_id") + ` AS 
     ) SELECT (` + claimableSQL(freeFromHeadSQL, `n.priority, n.task_id`) + `) AS free,
         (` + claimableSQL(`n.status = 'available' AND n.reserved_for IS NOT NULL AND n.reserved_until <= now() AND n.reserved_for <> $3`,
 	`n.reserved_until`) + `) AS kept,
-        (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3`, `n.lease_expires_at`) + `) AS late,
+        (` + claimableSQL(`n.status = 'claimed' AND n.lease_expires_at <= now() AND n.claimed_by <> $3 AND `+lapsedOfSQL, `n.lease_expires_at`) + `) AS late,
         (SELECT count(*) FROM (SELECT n.pipeline_id, n.org_id, n.kind FROM task_nodes n
                 WHERE n.claimed_by = $3 AND n.status = 'claimed' LIMIT %[2]d) n
             WHERE n.pipeline_id = q.pipeline_id AND n.org_id = q.org_id AND n.kind = q.kind) AS mine,

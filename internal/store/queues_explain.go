@@ -60,7 +60,8 @@ type blockers struct {
 
 // blockersSQL counts what is not there for user $3 in the queue of kind $4 of
 // pipeline $1 of organization $2. It walks indexes only, each for at most
-// walkMost rows; what waits for other nodes is counted on the newest open tasks.
+// walkMost rows; what waits for other nodes is counted on the newest open tasks, with
+// what somebody held behind one that is open again until the lease ran out.
 var blockersSQL = fmt.Sprintf(`WITH open AS (SELECT n.task_id, n.key, n.four_eyes FROM task_nodes n
         WHERE n.pipeline_id = $1 AND n.org_id = $2 AND n.kind = $4 AND n.status = 'available' AND n.reserved_for IS NULL
         ORDER BY n.priority, n.task_id LIMIT %[2]d
@@ -77,7 +78,8 @@ var blockersSQL = fmt.Sprintf(`WITH open AS (SELECT n.task_id, n.key, n.four_eye
 ), newest AS (
     (SELECT t.id FROM tasks t WHERE t.pipeline_id = $1 AND t.org_id = $2 AND t.status = 'pending' ORDER BY -t.id LIMIT %[1]d)
     UNION ALL (SELECT t.id FROM tasks t WHERE t.pipeline_id = $1 AND t.org_id = $2 AND t.status = 'in_progress' ORDER BY -t.id LIMIT %[1]d)
-), later AS (SELECT count(*) AS n FROM newest JOIN task_nodes n ON n.task_id = newest.id AND n.kind = $4 AND n.status IN ('pending', 'deferred')
+), later AS (SELECT count(*) AS n FROM newest JOIN task_nodes n ON n.task_id = newest.id AND n.kind = $4
+        AND (n.status IN ('pending', 'deferred') OR n.status = 'claimed' AND n.lease_expires_at <= now() AND NOT `+lapsedOfSQL+`)
 ), aside AS (SELECT count(*) AS n FROM (SELECT 1 FROM task_nodes n WHERE n.pipeline_id = $1 AND n.org_id = $2
         AND n.status IN ('escalated', 'quarantined') AND n.kind = $4 LIMIT %[1]d) n
 ), done AS (SELECT count(*) AS n FROM (SELECT 1 FROM tasks t WHERE t.pipeline_id = $1 AND t.org_id = $2 AND t.status = 'finished'

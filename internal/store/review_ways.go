@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -42,8 +43,7 @@ func rerouted(p *pipeline.Pipeline, led []string, was, is, fixed form.Values) []
 // submission with number seq: without that, the answers would say another way on from it.
 // "" when there is none.
 func (a answered) ledBy(p *pipeline.Pipeline, st pipeline.State, review string, seq int64) string {
-	without := slices.DeleteFunc(slices.Clone(a.rounds), func(sub submission) bool { return sub.Seq == seq })
-	is := answers(p, a.input, without)
+	is := a.without(p, seq)
 	for _, node := range leading(st, review) {
 		if turned, problems := turns(p, node, a.values, is); len(turned)+len(problems) > 0 {
 			return node
@@ -52,26 +52,29 @@ func (a answered) ledBy(p *pipeline.Pipeline, st pipeline.State, review string, 
 	return ""
 }
 
-// approvedOn returns another review whose approval stands of what a review corrected in its
-// submission with number seq: it was shown that (queueUnseenCorrection). "" when there is none.
+// approvedOn returns another review whose approval stands and that looked at an answer which
+// would be another one without what a review corrected in its submission with number seq: it
+// was shown that one (queueUnseenCorrection). "" when there is none.
 func (a answered) approvedOn(p *pipeline.Pipeline, st pipeline.State, review string, seq int64) string {
-	at := slices.IndexFunc(a.rounds, func(sub submission) bool { return sub.Seq == seq })
-	if at < 0 {
-		return ""
-	}
-	done := leading(st, review)
+	is, done := a.without(p, seq), leading(st, review)
 	for _, sub := range a.subs {
-		if sub.Verdict != VerdictApprove || sub.Seq < seq || !slices.Contains(done, sub.Node) {
+		now, _ := st.Node(sub.Node)
+		if sub.Verdict != VerdictApprove || sub.Seq < seq || sub.Iteration != now.Iteration || !slices.Contains(done, sub.Node) {
 			continue
 		}
 		n, _ := p.Node(sub.Node)
 		for _, t := range n.Reviews {
-			if len(only(a.rounds[at].Values, reviewFields(p, t))) > 0 {
+			if slices.ContainsFunc(reviewFields(p, t), func(f string) bool { return !bytes.Equal(a.values[f], is[f]) }) {
 				return sub.Node
 			}
 		}
 	}
 	return ""
+}
+
+// without are the answers as they would be without a submission.
+func (a answered) without(p *pipeline.Pipeline, seq int64) form.Values {
+	return answers(p, a.input, slices.DeleteFunc(slices.Clone(a.rounds), func(sub submission) bool { return sub.Seq == seq }))
 }
 
 // ledFrom are the nodes of a claim's task that led it on, but for the claim's own, also by

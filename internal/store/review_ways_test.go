@@ -196,27 +196,27 @@ func TestACorrectionTurnsNoWayThatAnAdminAccepted(t *testing.T) {
 }
 
 // A correction that another review approved stays: what was approved would not be there any
-// more. One that it approved before, or that it does not look at, is taken back.
+// more. One that it approved before, or that changes nothing it looked at, is taken back.
 func TestACorrectionThatOthersApprovedIsNotUndone(t *testing.T) {
 	t.Parallel()
-	d := decider()
-	third := d.Nodes[2] // while it is open, no verdict on what it checks is final
-	third.Key, third.Reviews = "third", []pipeline.Target{{Node: "solve"}}
-	d.Nodes = append(d.Nodes, third)
-	d.Edges = append(d.Edges, pipeline.Edge{From: "solve", To: "third"}, pipeline.Edge{From: "third", To: "end"})
-	d.Nodes[2].Reviews = []pipeline.Target{{Node: "solve", Fields: []string{"answer", "sure"}}}
+	checked := []string{"answer", "sure"}
 	for name, c := range map[string]struct {
-		fix                 string
-		before, again, undo bool
+		fields        []string // that the other review looks at
+		fix, approval string
+		before, again bool
+		blocked       bool
+		answer        string
 	}{
-		"approved since":                {`{"answer":"43"}`, false, false, false},
-		"approved before":               {`{"answer":"43"}`, true, false, true},
-		"another field":                 {`{"doubt":"some"}`, false, false, true},
-		"whose approval was taken back": {`{"answer":"43"}`, false, true, true},
+		"approved since":                {checked, `{"answer":"43"}`, `{}`, false, false, true, `"43"`},
+		"approved before":               {checked, `{"answer":"43"}`, `{}`, true, false, false, `"42"`},
+		"another field":                 {checked, `{"doubt":"some"}`, `{}`, false, false, false, `"42"`},
+		"what it hid":                   {[]string{"doubt"}, `{"sure":true}`, `{}`, false, false, true, `"42"`},
+		"corrected once more":           {checked, `{"answer":"43"}`, `{"answer":"44"}`, false, false, false, `"44"`},
+		"whose approval was taken back": {checked, `{"answer":"43"}`, `{}`, false, true, false, `"42"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, dbtest.WithDefinition(d))
+			b := newBench(t, dbtest.WithDefinition(besides(c.fields)))
 			ctx, id := t.Context(), b.create(1)[0]
 			rita, rob := b.Reviewers[0], b.Reviewers[1]
 			b.submitted(b.Contributors[0], id, "solve", `{"answer":"42","sure":false,"doubt":"all"}`)
@@ -229,28 +229,44 @@ func TestACorrectionThatOthersApprovedIsNotUndone(t *testing.T) {
 				return rc.ID
 			}
 			if c.before {
-				verdict(rita, "check", `{}`)
+				verdict(rita, "check", c.approval)
 			}
 			corrected := verdict(rob, "again", c.fix)
 			if !c.before {
-				approved := verdict(rita, "check", `{}`)
+				approved := verdict(rita, "check", c.approval)
 				if c.again {
 					_, err := b.undo(rita, approved)
 					require.NoError(t, err)
 				}
 			}
 			offered := b.history(store.HistoryQuery{UserID: rob}).Items[0].UndoUntil != nil
-			require.Equal(t, c.undo, offered)
+			require.Equal(t, !c.blocked, offered)
 			_, err := b.undo(rob, corrected)
-			if c.undo {
+			if !c.blocked {
 				require.NoError(t, err)
-				require.JSONEq(t, `"42"`, string(b.answers(id)["answer"]))
 			} else {
 				conflicts(t, err, `approved on node "check"`)
-				require.JSONEq(t, `"43"`, string(b.answers(id)["answer"]))
 			}
+			require.JSONEq(t, c.answer, string(b.answers(id)["answer"]))
 			b.settle(id)
 			b.checked()
 		})
 	}
+}
+
+// besides is a pipeline whose subtask three reviews look at side by side, the first one at
+// these fields. While the third is open, no verdict is final.
+func besides(fields []string) pipeline.Definition {
+	d := dbtest.Definition()
+	start, solve, check, end := d.Nodes[0], d.Nodes[1], d.Nodes[2], d.Nodes[3]
+	again, third := check, check
+	check.Reviews = []pipeline.Target{{Node: "solve", Fields: fields}}
+	again.Key, again.Reviews = "again", []pipeline.Target{{Node: "solve"}}
+	third.Key, third.Reviews = "third", []pipeline.Target{{Node: "solve"}}
+	d.Nodes = []pipeline.Node{start, solve, check, again, third, end}
+	d.Edges = []pipeline.Edge{{From: "start", To: "solve"}}
+	for _, review := range []string{"check", "again", "third"} {
+		d.Edges = append(d.Edges, pipeline.Edge{From: "solve", To: review}, pipeline.Edge{From: review, To: "end"})
+	}
+	return d
 }

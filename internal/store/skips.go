@@ -34,7 +34,7 @@ func (s *Store) ResetSkips(ctx context.Context, m Member) (int, error) {
 	err := s.pool.QueryRow(ctx, `WITH gone AS (
 			DELETE FROM skips WHERE user_id = $1 AND org_id = $2 AND pipeline_id = $3 RETURNING task_id, node_key
 		) SELECT count(*) FROM gone g JOIN task_nodes n ON n.task_id = g.task_id AND n.key = g.node_key
-			AND (n.status = 'available' OR n.status = 'claimed' AND n.lease_expires_at <= now())`,
+			AND (n.status = 'available' OR n.status = 'claimed' AND n.lease_expires_at <= now() AND `+lapsedOfSQL+`)`,
 		m.UserID, m.OrgID, m.PipelineID).Scan(&waiting)
 	return waiting, translate(err)
 }

@@ -229,7 +229,7 @@ func (h handIn) queueSubmission(b *pgx.Batch, c Claim, seq int64, at *time.Time)
 // it was this very claim that handed in, else with why, or with what became of what
 // was written: it is in the draft, where it can be.
 func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Verdict, why error) (Submitted, error) {
-	if !fault.Is(why, fault.Conflict) || errors.Is(why, errUnseenDraft) || errors.Is(why, errUnseenCorrection) {
+	if !fault.Is(why, fault.Conflict) || errors.Is(why, errUnseenDraft) || errors.Is(why, errUnseenCorrection) || errors.Is(why, pipeline.ErrUnknown) {
 		return Submitted{}, why
 	}
 	taskID, _ := taskOfClaim(claimID)

@@ -167,6 +167,9 @@ func checkUndo(ctx context.Context, q querier, p *pipeline.Pipeline, c Claim, se
 		return "", "", err
 	}
 	block, by, err := pipeline.CheckUndo(p.Graph, j.skipped, j.events, seq)
+	if errors.Is(err, pipeline.ErrUnknown) {
+		return "", "", newerEvent(c.TaskID, err)
+	}
 	if err != nil || block != "" || !corrects {
 		return block, by, err
 	}
@@ -220,6 +223,9 @@ func (s *Store) undoUntil(ctx context.Context, c Claim, seq int64, at time.Time)
 		return nil, err
 	}
 	block, _, err := checkUndo(ctx, s.pool, p, c, seq)
+	if errors.Is(err, pipeline.ErrUnknown) {
+		return nil, nil //nolint:nilnil // nobody here knows whether it can be undone
+	}
 	if err != nil || block != "" {
 		return nil, translate(err)
 	}
