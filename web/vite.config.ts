@@ -23,6 +23,7 @@ export default defineConfig({
   test: {
     environment: 'jsdom',
     setupFiles: ['./src/testing/setup.ts'],
+    maxWorkers: '100%', // by default one core is left idle, which is half of a small machine
     include: ['src/**/*.test.{ts,tsx}'],
   },
 });
