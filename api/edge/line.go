@@ -7,7 +7,8 @@ import (
 )
 
 // patience is how long a request waits for its turn. A burst is let in as work
-// gets done, also what gathers while Postgres is held up for a moment. Once the
+// gets done, also what gathers while Postgres is held up for a moment, by a disk that
+// brings nothing back or by processors that others need. Once the
 // line has stood for longer than that takes, waiting makes everybody late and
 // serves nobody more: in such an overload, whoever comes is told soon to come
 // again (controlled delay, as in Maurer, "Fail at Scale", ACM Queue 2015). It is
@@ -31,7 +32,7 @@ type patience struct{ burst, standing, busy, overload, late, calm time.Duration 
 // waits for such work.
 var (
 	quickPatience = patience{
-		burst: time.Second, standing: 300 * time.Millisecond, busy: 30 * time.Millisecond,
+		burst: time.Second, standing: 900 * time.Millisecond, busy: 30 * time.Millisecond,
 		overload: 10 * time.Millisecond, late: 30 * time.Millisecond, calm: time.Second,
 	}
 	slowPatience = patience{

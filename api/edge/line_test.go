@@ -351,3 +351,106 @@ func TestAStallWhereManyWaitIsAnOverload(t *testing.T) {
 		require.LessOrEqual(t, longest, quickPatience.overload, "nobody who stood there when it began does so in vain")
 	})
 }
+
+// standstills lets people come at random, at a rate that two places have ample time for,
+// and stops all work for a while every five seconds, as a disk does that brings nothing
+// back. It returns how many were served and refused, and after how long the last one was
+// served of those who came in a standstill or just after.
+func standstills(t *testing.T, each time.Duration) (served, refused int, longest time.Duration) {
+	t.Helper()
+	const every, work, gap = 5 * time.Second, 5 * time.Millisecond, 14 * time.Millisecond // 70 a second, a fifth of what can be done
+	g := NewGate(2, people, time.Now, nil)
+	began, chance := time.Now(), rand.New(rand.NewPCG(1, 2))
+	stop := func() { // at each end of some work
+		if into := time.Since(began) % every; into < each {
+			pass(each - into)
+		}
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for time.Since(began) < 20*every {
+		pass(time.Duration(chance.ExpFloat64() * float64(gap)))
+		all.Go(func() {
+			ex, came := arrival(g), time.Now()
+			err := ex.enter(t.Context())
+			if err == nil {
+				pass(work)
+				stop()
+				ex.Leave()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				refused++
+				return
+			}
+			served++
+			longest = max(longest, time.Since(came))
+		})
+	}
+	all.Wait()
+	return served, refused, longest
+}
+
+// While nothing at all is done for a moment, what comes waits, and is done at once
+// afterwards: it is no more than there are places for, so nobody is refused.
+func TestAStandstillIsNoOverload(t *testing.T) {
+	t.Parallel()
+	for _, each := range []time.Duration{0, 50 * time.Millisecond, 350 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond} {
+		t.Run(each.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				served, refused, longest := standstills(t, each)
+				require.Greater(t, served, 6000)
+				require.Zero(t, refused)
+				require.Less(t, longest, each+200*time.Millisecond)
+			})
+		})
+	}
+}
+
+// Where nothing is done for longer than somebody waits, who comes hears so soon: a
+// database that is away is not waited for. It ends with the standstill.
+func TestALongStandstillIsAnOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const still = 3 * time.Second
+		g := NewGate(2, people, time.Now, nil)
+		began, chance := time.Now(), rand.New(rand.NewPCG(1, 2))
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		early, soon, after := 0, 0, 0 // refused after waiting, at once, and when it was over
+		for time.Since(began) < 2*still {
+			pass(time.Duration(chance.ExpFloat64() * float64(14*time.Millisecond)))
+			all.Go(func() {
+				ex, came := arrival(g), time.Now()
+				err := ex.enter(t.Context())
+				wait := time.Since(came)
+				if err == nil {
+					if into := time.Since(began); into < still {
+						pass(still - into)
+					}
+					pass(5 * time.Millisecond)
+					ex.Leave()
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				switch into := came.Sub(began); {
+				case into > still+300*time.Millisecond:
+					after++
+				case into > quickPatience.burst+100*time.Millisecond:
+					soon++
+					assert.LessOrEqual(t, wait, quickPatience.overload)
+				default:
+					early++
+					assert.LessOrEqual(t, wait, quickPatience.burst)
+				}
+			})
+		}
+		all.Wait()
+		require.Greater(t, early, 50)
+		require.Greater(t, soon, 100)
+		require.Zero(t, after)
+	})
+}
