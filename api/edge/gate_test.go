@@ -27,10 +27,14 @@ func pass(d time.Duration) { <-time.After(d) }
 // people is where they call.
 const people = "/api/console/"
 
-// arrival is a program's request.
+// arrival is a program's request, of one that is not told together with who has no key.
 func arrival(g *Gate) *Exchange {
 	n, _ := arrived.LoadOrStore(g, &atomic.Uint32{})
-	return &Exchange{gate: g, line: g.programs, caller: caller(n.(*atomic.Uint32).Add(1))}
+	who := caller(n.(*atomic.Uint32).Add(1))
+	if who%toldCount == callerOf(http.Header{})%toldCount { // by chance, once in as many processes
+		return arrival(g)
+	}
+	return &Exchange{gate: g, line: g.programs, caller: who}
 }
 
 // arrived is how many came by arrival, by gate: each is another program.

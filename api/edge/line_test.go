@@ -368,7 +368,7 @@ func standstills(t *testing.T, each time.Duration) (served, refused int, longest
 	}
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	for time.Since(began) < 20*every {
+	for time.Since(began) < 6*every {
 		pass(time.Duration(chance.ExpFloat64() * float64(gap)))
 		all.Go(func() {
 			ex, came := arrival(g), time.Now()
@@ -396,12 +396,11 @@ func standstills(t *testing.T, each time.Duration) (served, refused int, longest
 // afterwards: it is no more than there are places for, so nobody is refused.
 func TestAStandstillIsNoOverload(t *testing.T) {
 	t.Parallel()
-	for _, each := range []time.Duration{0, 50 * time.Millisecond, 350 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond} {
+	for _, each := range []time.Duration{0, 350 * time.Millisecond, 700 * time.Millisecond} {
 		t.Run(each.String(), func(t *testing.T) {
-			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				served, refused, longest := standstills(t, each)
-				require.Greater(t, served, 6000)
+				require.Greater(t, served, 1500)
 				require.Zero(t, refused)
 				require.Less(t, longest, each+200*time.Millisecond)
 			})
