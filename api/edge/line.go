@@ -8,15 +8,14 @@ import (
 
 // patience is how long a request waits for its turn. A burst is let in as work
 // gets done, also what gathers while Postgres is held up for a moment, by a disk that
-// brings nothing back or by processors that others need. Once the
-// line has stood for longer than that takes, waiting makes everybody late and
-// serves nobody more: in such an overload, whoever comes is told soon to come
-// again (controlled delay, as in Maurer, "Fail at Scale", ACM Queue 2015). It is
-// over when nobody had to be told so for the time of a calm, when nobody had to wait
-// for half of it, or when one in three of those who come finds a place at once. Who
-// was told in one moment comes back in one moment, and in between there was nothing
-// to do. That the line is empty for a moment does not end it: where processors are
-// short, it is empty whenever the process did not run.
+// brings nothing back or by processors that others need. Once the line has stood for
+// longer than that takes, waiting makes everybody late and serves nobody more: in such
+// an overload, whoever comes is told soon to come again (controlled delay, as in Maurer,
+// "Fail at Scale", ACM Queue 2015). It is over when nobody had to be told so for the
+// time of a calm, when nobody had to wait for half of it, or when one in three of those
+// who come finds a place at once. Who was told in one moment comes back in one moment,
+// and in between there was nothing to do. That the line is empty for a moment does not
+// end it: where processors are short, it is empty whenever the process did not run.
 //
 // Where half of all found no place at once lately, about as much comes as can be
 // done, and what gathers behind a stall makes everybody late for long: a line that
