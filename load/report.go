@@ -52,6 +52,21 @@ type machine struct {
 	Postgres string `json:"postgres"`
 	Revision string `json:"revision,omitempty"`
 	Load     string `json:"load_average"`
+	// Autogroup is "1" where Linux shares the processors by session, "0" where it
+	// does not, and empty where it cannot.
+	Autogroup string `json:"sched_autogroup,omitempty"`
+}
+
+// notes tells what the machine does to the figures. Each backend of Postgres makes a
+// session for itself. By session each of them gets as much as Temporal, S3, the product
+// and this program together, which all belong to one, and they wait for it (autogroups,
+// sched(7)). Processes in a cgroup of their own, as containers have, know nothing of that.
+func (m machine) notes() []string {
+	if m.Autogroup != "1" {
+		return nil
+	}
+	return []string{"Linux shares the processors by session here, as for a desktop: where they are full, the product waits for Postgres. " +
+		"`sysctl kernel.sched_autogroup_enabled=0` makes it a server (docs/load.md)"}
 }
 
 func (r *run) describe(ctx context.Context) machine {
@@ -61,6 +76,7 @@ func (r *run) describe(ctx context.Context) machine {
 	}
 	m := machine{
 		Cores: runtime.NumCPU(), Kernel: read("/proc/sys/kernel/osrelease"), Go: runtime.Version(), Load: read("/proc/loadavg"),
+		Autogroup: read("/proc/sys/kernel/sched_autogroup_enabled"),
 	}
 	_ = r.pool.QueryRow(ctx, `SHOW server_version`).Scan(&m.Postgres)                     // left out then
 	raw, _ := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output() // likewise
@@ -71,14 +87,15 @@ func (r *run) describe(ctx context.Context) machine {
 func (r *run) base() results {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
+	m := r.describe(ctx)
 	return results{
-		Script: r.script, Began: r.began.UTC(), Seconds: time.Since(r.began).Seconds(), Machine: r.describe(ctx),
+		Script: r.script, Began: r.began.UTC(), Seconds: time.Since(r.began).Seconds(), Machine: m,
 		Options: map[string]string{
 			"dur": r.dur.String(), "tasks": strconv.Itoa(r.tasks), "scale": fmt.Sprint(r.scale), "gate": fmt.Sprint(r.gate),
 			"compress": fmt.Sprint(r.compress), "serves": strconv.Itoa(r.serves), "workers": strconv.Itoa(r.workers),
 			"seed": strconv.FormatUint(r.seed, 10), "runs": r.runs, "archive": fmt.Sprintf("%dx%d", r.archive.files, r.archive.size),
 		},
-		Numbers: r.numbers.get(), Notes: r.notes.get(),
+		Numbers: r.numbers.get(), Notes: slices.Concat(r.notes.get(), m.notes()),
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,13 @@ func TestMemoryIsThePeak(t *testing.T) {
 	r.sumMemory()
 	require.InDelta(t, 300, r.numbers.get()[slo.Memory], 1e-9)
 	require.InDelta(t, 100, r.numbers.get()["memory serve-1, peak MB"], 1e-9)
+}
+
+func TestProcessorsSharedBySessionAreTold(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, machine{Autogroup: "0"}.notes())
+	require.Empty(t, machine{}.notes(), "the kernel has no such setting")
+	require.Contains(t, strings.Join(machine{Autogroup: "1"}.notes(), ""), "sysctl kernel.sched_autogroup_enabled=0")
 }
 
 func TestServesShareTheirProcessors(t *testing.T) {
