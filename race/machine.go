@@ -29,6 +29,9 @@ type machine struct {
 	Settings map[string]string `json:"postgres_settings"`
 	Modules  map[string]string `json:"modules"`
 	LSCPU    []string          `json:"lscpu,omitempty"`
+	// Autogroup is "1" where Linux shares the processors by session, of which each
+	// backend of Postgres makes one (sched(7)), and empty where it cannot.
+	Autogroup string `json:"sched_autogroup,omitempty"`
 	// Date and the loads are of a run that was kept before its races said theirs.
 	Date       string `json:"date,omitempty"`
 	LoadBefore string `json:"load_before,omitempty"`
@@ -42,6 +45,7 @@ func describeMachine(ctx context.Context, o options, databaseURL string) (*machi
 		Settings: map[string]string{}, Modules: map[string]string{},
 		Node: firstOf(ctx, "node", "--version"), Python: firstOf(ctx, "python3", "--version"),
 		Product: firstOf(ctx, o.binary, "version"), LSCPU: output(ctx, "lscpu"),
+		Autogroup: firstLine("/proc/sys/kernel/sched_autogroup_enabled"),
 	}
 	if kb, err := strconv.ParseFloat(strings.TrimSuffix(fieldOf("/proc/meminfo", "MemTotal"), " kB"), 64); err == nil {
 		m.MemoryGB = float64(int(kb/1024/102.4)) / 10

@@ -27,10 +27,11 @@ func (m *machine) shape() []fact {
 	}
 }
 
-// facts are the shape, Postgres's settings, and what lscpu says. The versions of what
+// facts are the shape, how Linux shares the processors, Postgres's settings, and what
+// lscpu says. The versions of what
 // takes part stand with it.
 func (m *machine) facts() (all []fact) {
-	all = m.shape()
+	all = append(m.shape(), fact{"sched_autogroup_enabled", "sched_autogroup_enabled " + cmp.Or(m.Autogroup, "unknown")})
 	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
 		if name != "port" && name != "unix_socket_directories" { // of the place, and another one each time
 			all = append(all, fact{name, strings.TrimSpace(name + " " + m.Settings[name])})

@@ -59,6 +59,15 @@ func TestEachRaceKeepsWhatItRanOn(t *testing.T) {
 	writeTables(&b, r)
 	require.Contains(t, b.String(), "; taskloom ddddddd, min_wal_size "+strings.Repeat("é", 47)+"….\n", "the page has the beginning")
 
+	server := aMachine("bbbbbbb", "1GB")
+	server.Autogroup = "0"
+	r, err = readAll([]string{young, keptRun(t, "e.json", "three", server)})
+	require.NoError(t, err)
+	b.Reset()
+	writeTables(&b, r)
+	require.Contains(t, b.String(), "; sched_autogroup_enabled unknown.\n")
+	require.Contains(t, b.String(), "; sched_autogroup_enabled 0.\n")
+
 	again := keptRun(t, "c.json", "one", aMachine("ccccccc", "1GB"))
 	r, err = readAll([]string{old, again})
 	require.NoError(t, err)
