@@ -230,7 +230,7 @@ func (ex *Exchange) Leave() {
 	if ex.inside {
 		ex.inside = false
 		ex.line.places.had.charge(ex.caller, ex.owner != "", ex.since, ex.line.places.now())
-		ex.line.places.release()
+		ex.line.release()
 	}
 }
 

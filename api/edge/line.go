@@ -21,8 +21,12 @@ import (
 // done, and what gathers behind a stall makes everybody late for long: a line that
 // stands for as long as busy is an overload then.
 //
+// Where nothing at all is done for as long as still, it is no overload: nobody knows how
+// much could be done, and what comes in a second or two is done in the next. The line
+// begins anew when something is done again. 0 is never, where work takes that long.
+//
 // Who has waited for late is served after the others in an overload; 0 is never.
-type patience struct{ burst, standing, busy, overload, late, calm time.Duration }
+type patience struct{ burst, standing, still, busy, overload, late, calm time.Duration }
 
 // What is answered in milliseconds waits for milliseconds in an overload; what
 // takes a second or more by its nature would be turned away by that with nobody
@@ -31,7 +35,7 @@ type patience struct{ burst, standing, busy, overload, late, calm time.Duration 
 // waits for such work.
 var (
 	quickPatience = patience{
-		burst: time.Second, standing: 900 * time.Millisecond, busy: 30 * time.Millisecond,
+		burst: 2 * time.Second, standing: 900 * time.Millisecond, still: 200 * time.Millisecond, busy: 30 * time.Millisecond,
 		overload: 10 * time.Millisecond, late: 30 * time.Millisecond, calm: time.Second,
 	}
 	slowPatience = patience{
@@ -73,11 +77,12 @@ type line struct {
 	now func() time.Time
 	// waiting is how many stand in line.
 	waiting atomic.Int64
-	// began is when this line formed, ended when the last one had nobody left, and vain
-	// when somebody was last turned away, in nanoseconds since it was made: no step of the
+	// began is when this line formed, or went on after a standstill, ended when the last
+	// one had nobody left, done when somebody last gave a place back, and vain when
+	// somebody was last turned away, in nanoseconds since it was made: no step of the
 	// machine's clock is in a span.
-	began, ended, vain atomic.Int64
-	made               time.Time
+	began, ended, done, vain atomic.Int64
+	made                     time.Time
 	// crowd is how many of the last arrivals found no place at once, of everybody, and
 	// latelyCrowd of many more: means that forget by number, not by time. Concurrent
 	// arrivals may count in any order, and a little more or less each.
@@ -162,11 +167,28 @@ func (l *line) overloaded() bool {
 		return false
 	}
 	now := l.age()
-	standing := l.standing
+	return l.waiting.Load() > 0 && l.stood(now) || now-l.vain.Load() < l.calm.Nanoseconds()
+}
+
+// stood reports whether there has been a line for longer than what gathers in a burst,
+// or behind a stall, needs.
+func (l *line) stood(now int64) bool {
 	if l.latelyCrowd.Load() >= often {
-		standing = l.busy
+		return now-l.began.Load() > l.busy.Nanoseconds()
 	}
-	return l.waiting.Load() > 0 && now-l.began.Load() > standing.Nanoseconds() || now-l.vain.Load() < l.calm.Nanoseconds()
+	return now-l.began.Load() > l.standing.Nanoseconds() && !l.stands(now-l.done.Load())
+}
+
+// stands reports whether it is a standstill that nothing was done for so long.
+func (l *line) stands(nothing int64) bool { return l.still > 0 && nothing > l.still.Nanoseconds() }
+
+// release gives a place to who is next, or leaves it free.
+func (l *line) release() {
+	now := l.age()
+	if l.stands(now - l.done.Swap(now)) {
+		l.began.Store(now)
+	}
+	l.places.release()
 }
 
 // full reports whether so many wait who are served before somebody new that they have
