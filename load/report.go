@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -57,26 +58,31 @@ type machine struct {
 	Autogroup string `json:"sched_autogroup,omitempty"`
 }
 
-// notes tells what the machine does to the figures. Each backend of Postgres makes a
-// session for itself. By session each of them gets as much as Temporal, S3, the product
-// and this program together, which all belong to one, and they wait for it (autogroups,
-// sched(7)). Processes in a cgroup of their own, as containers have, know nothing of that.
-func (m machine) notes() []string {
-	if m.Autogroup != "1" {
-		return nil
+// readProc is a file of /proc, and empty where there is none.
+func readProc(name string) string {
+	raw, _ := os.ReadFile(filepath.Join("/proc", name))
+	return strings.TrimSpace(string(raw))
+}
+
+// autogroup is machine.Autogroup of this machine.
+func autogroup() string { return readProc("sys/kernel/sched_autogroup_enabled") }
+
+// noteSharing tells what it does to the figures that Linux shares the processors by
+// session. Each backend of Postgres makes one for itself, and gets as much as Temporal,
+// S3, the product and this program together, which all belong to one and wait for it
+// (autogroups, sched(7)). Processes in a cgroup of their own, as containers have, know
+// nothing of that.
+func (r *run) noteSharing(autogroup string) {
+	if autogroup == "1" {
+		r.note("Linux shares the processors by session here, as for a desktop: where they are full, the product waits for Postgres. " +
+			"`sysctl kernel.sched_autogroup_enabled=0` makes it a server (docs/load.md)")
 	}
-	return []string{"Linux shares the processors by session here, as for a desktop: where they are full, the product waits for Postgres. " +
-		"`sysctl kernel.sched_autogroup_enabled=0` makes it a server (docs/load.md)"}
 }
 
 func (r *run) describe(ctx context.Context) machine {
-	read := func(name string) string {
-		raw, _ := os.ReadFile(name) // empty where there is none
-		return strings.TrimSpace(string(raw))
-	}
 	m := machine{
-		Cores: runtime.NumCPU(), Kernel: read("/proc/sys/kernel/osrelease"), Go: runtime.Version(), Load: read("/proc/loadavg"),
-		Autogroup: read("/proc/sys/kernel/sched_autogroup_enabled"),
+		Cores: runtime.NumCPU(), Kernel: readProc("sys/kernel/osrelease"), Go: runtime.Version(), Load: readProc("loadavg"),
+		Autogroup: autogroup(),
 	}
 	_ = r.pool.QueryRow(ctx, `SHOW server_version`).Scan(&m.Postgres)                     // left out then
 	raw, _ := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output() // likewise
@@ -87,15 +93,14 @@ func (r *run) describe(ctx context.Context) machine {
 func (r *run) base() results {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	m := r.describe(ctx)
 	return results{
-		Script: r.script, Began: r.began.UTC(), Seconds: time.Since(r.began).Seconds(), Machine: m,
+		Script: r.script, Began: r.began.UTC(), Seconds: time.Since(r.began).Seconds(), Machine: r.describe(ctx),
 		Options: map[string]string{
 			"dur": r.dur.String(), "tasks": strconv.Itoa(r.tasks), "scale": fmt.Sprint(r.scale), "gate": fmt.Sprint(r.gate),
 			"compress": fmt.Sprint(r.compress), "serves": strconv.Itoa(r.serves), "workers": strconv.Itoa(r.workers),
 			"seed": strconv.FormatUint(r.seed, 10), "runs": r.runs, "archive": fmt.Sprintf("%dx%d", r.archive.files, r.archive.size),
 		},
-		Numbers: r.numbers.get(), Notes: slices.Concat(r.notes.get(), m.notes()),
+		Numbers: r.numbers.get(), Notes: r.notes.get(),
 	}
 }
 

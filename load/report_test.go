@@ -58,9 +58,12 @@ func TestMemoryIsThePeak(t *testing.T) {
 
 func TestProcessorsSharedBySessionAreTold(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, machine{Autogroup: "0"}.notes())
-	require.Empty(t, machine{}.notes(), "the kernel has no such setting")
-	require.Contains(t, strings.Join(machine{Autogroup: "1"}.notes(), ""), "sysctl kernel.sched_autogroup_enabled=0")
+	r := standing(t, nil)
+	r.noteSharing("0")
+	r.noteSharing("") // the kernel has no such setting
+	require.Empty(t, r.notes.get())
+	r.noteSharing("1")
+	require.Contains(t, strings.Join(r.notes.get(), ""), "sysctl kernel.sched_autogroup_enabled=0")
 }
 
 func TestServesShareTheirProcessors(t *testing.T) {

@@ -105,6 +105,7 @@ func newRun(ctx context.Context, o options, stdout, stderr io.Writer) (_ *run, e
 
 // prepare makes the world and starts the product.
 func (r *run) prepare(ctx context.Context) (err error) {
+	r.noteSharing(autogroup())
 	if r.explain > 0 {
 		if err := r.explainSlow(ctx); err != nil {
 			return err
