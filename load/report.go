@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/taskloom/taskloom/internal/measure/procfs"
 	"github.com/taskloom/taskloom/load/internal/record"
 	"github.com/taskloom/taskloom/load/internal/series"
 	"github.com/taskloom/taskloom/load/internal/slo"
@@ -47,42 +47,33 @@ type results struct {
 
 // machine is what the figures were taken on.
 type machine struct {
-	Cores    int    `json:"cores"`
-	Kernel   string `json:"kernel"`
-	Go       string `json:"go"`
-	Postgres string `json:"postgres"`
-	Revision string `json:"revision,omitempty"`
-	Load     string `json:"load_average"`
-	// Autogroup is "1" where Linux shares the processors by session, "0" where it
-	// does not, and empty where it cannot.
+	Cores     int    `json:"cores"`
+	Kernel    string `json:"kernel"`
+	Go        string `json:"go"`
+	Postgres  string `json:"postgres"`
+	Revision  string `json:"revision,omitempty"`
+	Load      string `json:"load_average"`
 	Autogroup string `json:"sched_autogroup,omitempty"`
 }
 
-// readProc is a file of /proc, and empty where there is none.
-func readProc(name string) string {
-	raw, _ := os.ReadFile(filepath.Join("/proc", name))
-	return strings.TrimSpace(string(raw))
-}
-
-// autogroup is machine.Autogroup of this machine.
-func autogroup() string { return readProc("sys/kernel/sched_autogroup_enabled") }
-
 // noteSharing tells what it does to the figures that Linux shares the processors by
-// session. Each backend of Postgres makes one for itself, and gets as much as Temporal,
-// S3, the product and this program together, which all belong to one and wait for it
-// (autogroups, sched(7)). Processes in a cgroup of their own, as containers have, know
-// nothing of that.
+// session: each backend of Postgres gets as much as Temporal, S3, the product and this
+// program together, which all belong to one and wait for it.
 func (r *run) noteSharing(autogroup string) {
 	if autogroup == "1" {
 		r.note("Linux shares the processors by session here, as for a desktop: where they are full, the product waits for Postgres. " +
-			"`sysctl kernel.sched_autogroup_enabled=0` makes it a server (docs/load.md)")
+			"`sysctl kernel.sched_autogroup_enabled=0` makes it a server (docs/load.md). It has no effect in containers")
 	}
 }
 
 func (r *run) describe(ctx context.Context) machine {
+	read := func(name string) string {
+		raw, _ := os.ReadFile(name) // empty where there is none
+		return strings.TrimSpace(string(raw))
+	}
 	m := machine{
-		Cores: runtime.NumCPU(), Kernel: readProc("sys/kernel/osrelease"), Go: runtime.Version(), Load: readProc("loadavg"),
-		Autogroup: autogroup(),
+		Cores: runtime.NumCPU(), Kernel: read("/proc/sys/kernel/osrelease"), Go: runtime.Version(), Load: read("/proc/loadavg"),
+		Autogroup: procfs.Autogroup(),
 	}
 	_ = r.pool.QueryRow(ctx, `SHOW server_version`).Scan(&m.Postgres)                     // left out then
 	raw, _ := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output() // likewise

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/taskloom/taskloom/internal/measure/freshdb"
+	"github.com/taskloom/taskloom/internal/measure/procfs"
 	"github.com/taskloom/taskloom/load/internal/arrival"
 	"github.com/taskloom/taskloom/load/internal/record"
 	"github.com/taskloom/taskloom/load/internal/series"
@@ -105,7 +106,7 @@ func newRun(ctx context.Context, o options, stdout, stderr io.Writer) (_ *run, e
 
 // prepare makes the world and starts the product.
 func (r *run) prepare(ctx context.Context) (err error) {
-	r.noteSharing(autogroup())
+	r.noteSharing(procfs.Autogroup())
 	if r.explain > 0 {
 		if err := r.explainSlow(ctx); err != nil {
 			return err

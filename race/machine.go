@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/taskloom/taskloom/internal/measure/procfs"
 )
 
 // machine is what figures were taken on: the product, its versions and settings, and
@@ -29,8 +31,7 @@ type machine struct {
 	Settings map[string]string `json:"postgres_settings"`
 	Modules  map[string]string `json:"modules"`
 	LSCPU    []string          `json:"lscpu,omitempty"`
-	// Autogroup is "1" where Linux shares the processors by session, of which each
-	// backend of Postgres makes one (sched(7)), and empty where it cannot.
+	// Autogroup is procfs.Autogroup.
 	Autogroup string `json:"sched_autogroup,omitempty"`
 	// Date and the loads are of a run that was kept before its races said theirs.
 	Date       string `json:"date,omitempty"`
@@ -45,7 +46,7 @@ func describeMachine(ctx context.Context, o options, databaseURL string) (*machi
 		Settings: map[string]string{}, Modules: map[string]string{},
 		Node: firstOf(ctx, "node", "--version"), Python: firstOf(ctx, "python3", "--version"),
 		Product: firstOf(ctx, o.binary, "version"), LSCPU: output(ctx, "lscpu"),
-		Autogroup: firstLine("/proc/sys/kernel/sched_autogroup_enabled"),
+		Autogroup: procfs.Autogroup(),
 	}
 	if kb, err := strconv.ParseFloat(strings.TrimSuffix(fieldOf("/proc/meminfo", "MemTotal"), " kB"), 64); err == nil {
 		m.MemoryGB = float64(int(kb/1024/102.4)) / 10

@@ -28,8 +28,7 @@ func (m *machine) shape() []fact {
 }
 
 // facts are the shape, how Linux shares the processors, Postgres's settings, and what
-// lscpu says. The versions of what
-// takes part stand with it.
+// lscpu says. The versions of what takes part stand with it.
 func (m *machine) facts() (all []fact) {
 	all = append(m.shape(), fact{"sched_autogroup_enabled", "sched_autogroup_enabled " + cmp.Or(m.Autogroup, "unknown")})
 	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {

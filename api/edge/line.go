@@ -176,16 +176,16 @@ func (l *line) stood(now int64) bool {
 	if l.latelyCrowd.Load() >= often {
 		return now-l.began.Load() > l.busy.Nanoseconds()
 	}
-	return now-l.began.Load() > l.standing.Nanoseconds() && !l.stands(now-l.done.Load())
+	return now-l.began.Load() > l.standing.Nanoseconds() && !l.standstill(now-l.done.Load())
 }
 
-// stands reports whether it is a standstill that nothing was done for so long.
-func (l *line) stands(nothing int64) bool { return l.still > 0 && nothing > l.still.Nanoseconds() }
+// standstill reports whether it is one that nothing was done for so long.
+func (l *line) standstill(nothing int64) bool { return l.still > 0 && nothing > l.still.Nanoseconds() }
 
 // release gives a place to who is next, or leaves it free.
 func (l *line) release() {
 	now := l.age()
-	if l.stands(now - l.done.Swap(now)) {
+	if l.standstill(now - l.done.Swap(now)) {
 		l.began.Store(now)
 	}
 	l.places.release()
