@@ -156,20 +156,26 @@ func (d *doctor) deepData(ctx context.Context, a *app, o deepOptions) ([]deepFin
 	return out, nil
 }
 
-// complete puts the ids into the command that heals, and says what to do about
+// complete puts the ids of the tasks into the commands, and says what to do about
 // what was not looked at.
 func (f *deepFinding) complete() {
 	if f.Verdict != failure {
 		f.Heal, f.Advice = "", ""
 	}
+	f.Heal = strings.Replace(f.Heal, store.PlaceOfIDs, f.ids(","), 1)
+	f.Advice = strings.Replace(f.Advice, store.PlaceOfIDs, f.ids(","), 1)
 	if f.unseen != "" {
 		f.Advice = strings.TrimPrefix(f.Advice+"; "+f.unseen, "; ")
 	}
+}
+
+// ids are those of the tasks that are told of.
+func (f *deepFinding) ids(between string) string {
 	ids := make([]string, len(f.tasks))
 	for i, id := range f.tasks {
 		ids[i] = strconv.FormatInt(id, 10)
 	}
-	f.Heal = strings.Replace(f.Heal, "ID", strings.Join(ids, ","), 1)
+	return strings.Join(ids, between)
 }
 
 func printDeep(w io.Writer, findings []deepFinding) {

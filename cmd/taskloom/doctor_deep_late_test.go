@@ -66,6 +66,7 @@ func TestWhatWasFoundInTimeIsTold(t *testing.T) {
 		"late":          {deepFinding{Verdict: skipped, Heal: "x ID", unseen: adviceLate}, "", adviceLate},
 		"broken":        {deepFinding{Verdict: failure, Heal: "x ID", tasks: []int64{7, 8}}, "x 7,8", ""},
 		"broken, late":  {deepFinding{Verdict: failure, Heal: "x ID", tasks: []int64{7}, unseen: adviceLate}, "x 7", adviceLate},
+		"advised":       {deepFinding{Verdict: failure, Advice: "ask, or x ID", tasks: []int64{7, 8}}, "", "ask, or x 7,8"},
 		"advised, late": {deepFinding{Verdict: failure, Advice: "ask", unseen: adviceLate}, "", "ask; " + adviceLate},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,8 +30,7 @@ func (d *doctor) deepRuns(ctx context.Context, _ *app, o deepOptions) ([]deepFin
 	}
 	missing := deepFinding{
 		Name: "runs-have-tasks", Promise: "I7", Says: "no run is open for a task that is not there", Verdict: fine,
-		Advice: "after a restore that is what docs/operations.md says under Backup and restore; else end them: " +
-			"temporal workflow terminate --workflow-id task/ID --reason 'no such task'",
+		Advice: "after a restore that is what docs/operations.md says under Backup and restore; else end them",
 	}
 	healthy := deepFinding{
 		Name: "runs-work", Promise: "I7", Says: "no run reports problems that it cannot get over", Verdict: fine,
@@ -50,11 +49,12 @@ func (d *doctor) deepRuns(ctx context.Context, _ *app, o deepOptions) ([]deepFin
 			ended.broke(id, "task %d has ended, its run task/%d is open", id, id)
 		}
 		for _, id := range needless.Missing {
-			missing.broke(0, "there is no task %d, its run task/%d is open", id, id)
+			missing.broke(id, "there is no task %d, its run task/%d is open", id, id)
 		}
 		return err
 	})
 	cutShort(err, &ended, &missing)
+	missing.Advice += ": for id in " + missing.ids(" ") + `; do temporal workflow terminate --workflow-id "task/$id" --reason "no such task"; done`
 	err = d.eachRun(ctx, troubledRuns, func(runs []*workflow.WorkflowExecutionInfo) error {
 		for _, r := range runs {
 			healthy.broke(0, "%s %s reports %s", r.GetType().GetName(), r.GetExecution().GetWorkflowId(),

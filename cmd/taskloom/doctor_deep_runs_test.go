@@ -76,7 +76,7 @@ func TestDeepRuns(t *testing.T) {
 		"runs-end": {
 			fmt.Sprintf("task %d has ended, its run task/%d is open", ended, ended), "taskloom repair run --task",
 		},
-		"runs-have-tasks": {fmt.Sprintf("there is no task %d,", missing), "temporal workflow terminate"},
+		"runs-have-tasks": {fmt.Sprintf("there is no task %d,", missing), fmt.Sprintf(" %d; do temporal workflow terminate", missing)},
 		"runs-work": {
 			"TaskWorkflow " + stuckTask + " reports ", "UploadWorkflow " + stuckUpload + " reports ", "SweepUploads " + stuckSweep + " reports ",
 			"category=WorkflowTaskFailed", "a worker that knows its code",

@@ -303,6 +303,9 @@ var sicknesses = map[string][]sickness{
 	}}, {branch: "a claim that was given back", make: func(w *ward) string {
 		w.exec(`UPDATE task_events SET actor = $2 WHERE task_id = $1 AND kind = 'claim'`, w.done, nobody)
 		return fmt.Sprintf("task %d of organization %d: event 2, a claim, was made by user %d", w.done, w.OrgID, nobody)
+	}}, {branch: "a claim of nobody", make: func(w *ward) string {
+		w.exec(`UPDATE task_events SET actor = NULL WHERE task_id = $1 AND kind = 'claim'`, w.done)
+		return fmt.Sprintf("task %d of organization %d: event 2, a claim, was made by nobody", w.done, w.OrgID)
 	}}, {branch: "a submission", make: func(w *ward) string {
 		w.exec(`UPDATE submissions SET claim_id = `+otherClaim+`, author = $2 WHERE task_id = $1`, w.done, nobody)
 		return fmt.Sprintf("task %d of organization %d: claim %s was handed in by user %d", w.done, w.OrgID, otherClaim[1:len(otherClaim)-1], nobody)

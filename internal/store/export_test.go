@@ -107,5 +107,8 @@ func InvariantQuestion(name string) (sql string, args []any) {
 	return "", nil
 }
 
+// QuestionOf is how an invariant of this SQL, about tasks, would be asked.
+func QuestionOf(sql string) string { return Invariant{sql: sql}.question() }
+
 // WaitForLocked sets how long claims wait for a lock. It comes before them.
 func (s *Store) WaitForLocked(d time.Duration) { s.waits.wait, s.waits.named = d, d }

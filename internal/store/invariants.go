@@ -11,8 +11,8 @@ type Invariant struct {
 	Promise string
 	// Says is what holds, in one sentence.
 	Says string
-	// Heal is the command that mends what is broken, with ID for the ids of the
-	// tasks; Advice is what to do where no command can know what is right.
+	// Heal is the command that mends what is broken; Advice is what to do where no
+	// command can know what is right. PlaceOfIDs stands in them for the tasks' ids.
 	Heal, Advice string
 	// Drained says that it holds only when nobody works and nothing is under
 	// way.
@@ -23,6 +23,10 @@ type Invariant struct {
 	// scopes.
 	sql string
 }
+
+// PlaceOfIDs is what the ids of tasks, with commas between them, are to be put in
+// place of.
+const PlaceOfIDs = "ID"
 
 // scope is what one statement of an invariant looks at.
 type scope int

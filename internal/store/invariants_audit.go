@@ -9,7 +9,7 @@ const adviceAudit = "somebody wrote past the product, or the log was cut: find o
 // its row is there.
 var auditInvariants = append(peopleAudited, []Invariant{
 	{
-		Name: "keys-audited", Promise: "I12", Advice: adviceAudit + "; revoke the key: taskloom key revoke",
+		Name: "keys-audited", Promise: "I12", Advice: adviceAudit + "; revoke the key: taskloom key revoke --org SLUG --name NAME",
 		Says:  "every API key has an audit row of its creation, and a revoked one of that; it expires when its last row says",
 		scope: ofPeople,
 		sql: `SELECT NULL::bigint, 'API key ' || k.id || ' (' || k.name || ') of organization ' || k.org_id || ': no row says who ' || x.did || ' it'

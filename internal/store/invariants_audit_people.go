@@ -4,7 +4,7 @@ package store
 // projects, their members, and invites.
 var peopleAudited = []Invariant{
 	{
-		Name: "members-audited", Promise: "I12", Advice: adviceAudit + "; remove who does not belong: taskloom user remove",
+		Name: "members-audited", Promise: "I12", Advice: adviceAudit + "; remove who does not belong: taskloom user remove --org SLUG EMAIL",
 		// A removal and its row have the same time. An acceptance may leave an admin what
 		// they are, so that any row since the last one that settled the role may be the one
 		// that holds. Rows of older versions do not all say the role.

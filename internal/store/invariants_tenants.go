@@ -29,7 +29,7 @@ var tenantInvariants = []Invariant{
 	{
 		Name: "tenant-of-worker", Promise: "I11", Advice: adviceTenants,
 		Says: "who claimed, holds, wrote or handed in work is or was a member of its organization",
-		sql: `SELECT x.task_id, 'task ' || x.task_id || ' of organization ' || x.org_id || ': ' || x.what || ' by user ' || x.user_id || ', who never was a member'
+		sql: `SELECT x.task_id, 'task ' || x.task_id || ' of organization ' || x.org_id || ': ' || x.what || coalesce(' by user ' || x.user_id || ', who never was a member', ' by nobody')
 			FROM (SELECT task_id, org_id, claimed_by AS user_id, 'node ' || key || ' is held' AS what FROM task_nodes
 					WHERE task_id > $1 AND task_id <= $2 AND claimed_by IS NOT NULL
 				UNION ALL SELECT task_id, org_id, author, 'claim ' || claim_id || ' was handed in' FROM submissions WHERE task_id > $1 AND task_id <= $2
