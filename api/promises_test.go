@@ -52,6 +52,33 @@ func TestPromise_IdempotentReplay(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM tasks`))
 }
 
+func TestPromise_AnAnswerIsKeptForADay(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	aged := func(by string) {
+		t.Helper()
+		b.exec(t, `UPDATE idempotency_keys SET created_at = now() - $1::text::interval`, by)
+		require.NoError(t, b.Store.Tidy(t.Context()))
+	}
+	first := b.create(t, questions(1), with("Idempotency-Key", "k"))
+	require.Equal(t, http.StatusOK, first.Status, "%s", first.Raw)
+	aged("23 hours 59 minutes")
+	again := b.create(t, questions(1), with("Idempotency-Key", "k"))
+	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+	require.Equal(t, string(first.Raw), string(again.Raw))
+
+	// Past its time it is no answer any more, whether it was deleted by then or not.
+	b.exec(t, `UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 minute'`)
+	second := b.create(t, questions(2), with("Idempotency-Key", "k"))
+	require.Equal(t, http.StatusOK, second.Status, "%s", second.Raw)
+	require.Empty(t, second.Header.Get("Idempotent-Replayed"))
+	aged("23 hours 59 minutes")
+	require.Equal(t, string(second.Raw), string(b.create(t, questions(2), with("Idempotency-Key", "k")).Raw), "it has a day of its own")
+	aged("24 hours 1 minute")
+	require.Zero(t, b.count(t, `SELECT count(*) FROM idempotency_keys`))
+	require.Equal(t, 3, b.count(t, `SELECT count(*) FROM tasks`))
+}
+
 func TestPromise_IdempotencyKeyWithAnotherBody(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
