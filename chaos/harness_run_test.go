@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -126,9 +125,9 @@ func startRun(t testing.TB, s Settings) *Run {
 	})
 	r.World.settle(r.Applied)
 	r.prepare()
-	second := freeAddr(t)
+	second := stacktest.FreeAddr(t)
 	r.metrics = map[string]string{
-		"serve a": r.Value("METRICS_ADDR"), "serve b": freeAddr(t), "worker a": r.Value("WORKER_METRICS_ADDR"), "worker b": freeAddr(t),
+		"serve a": r.Value("METRICS_ADDR"), "serve b": stacktest.FreeAddr(t), "worker a": r.Value("WORKER_METRICS_ADDR"), "worker b": stacktest.FreeAddr(t),
 	}
 	r.Serves = []*stacktest.Process{r.Serve, r.Stack.Run("serve-b", []string{"serve"},
 		append([]string{"ADDR=" + second, "METRICS_ADDR=" + r.metrics["serve b"]}, serve...)...)}
@@ -198,14 +197,6 @@ func (r *Run) cutShare(share float64) {
 	for _, p := range r.proxies() {
 		p.SetRate(share)
 	}
-}
-
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // prepare makes leases short, makes task ids tell apart from all others, and

@@ -22,7 +22,8 @@ func TestRow06PostgresCrash(t *testing.T) {
 	RunRow(t, Row{
 		Number: 6, Name: "Postgres crash",
 		Faults: []Fault{
-			PartKilled(partPostgres, syscall.SIGQUIT), PartKilled(partPostgres, syscall.SIGKILL), away, backendsKilledFor(10 * time.Second),
+			PartKilled(partPostgres, syscall.SIGQUIT), PartKilled(partPostgres, syscall.SIGKILL), away,
+			backendsKilledFor(holdFor(10 * time.Second)),
 		},
 		After: unavailableIsTold,
 	})

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/taskloom/taskloom/internal/stacktest"
 )
 
 // noIdleTransactions checks what the product's sessions ask Postgres for,
@@ -58,7 +60,7 @@ func (r *Run) asksFor(ctx context.Context, kind string) (map[string]string, erro
 		return nil, err
 	}
 	u.Host = l.Addr().String()
-	p := r.Run(kind+"-asks", []string{kind}, "DATABASE_URL="+u.String(), "ADDR="+freeAddr(r.t), "METRICS_ADDR="+freeAddr(r.t))
+	p := r.Run(kind+"-asks", []string{kind}, "DATABASE_URL="+u.String(), "ADDR="+stacktest.FreeAddr(r.t), "METRICS_ADDR="+stacktest.FreeAddr(r.t))
 	defer p.Stop()
 	for {
 		conn, err := l.Accept()

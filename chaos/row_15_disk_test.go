@@ -191,7 +191,7 @@ func (r *Run) neverInternal(from time.Time) {
 func startGateway(t *testing.T, dir string) (*blob.Store, []string) {
 	t.Helper()
 	const bucket, region, id, secret = "taskloom", "us-east-1", "taskloom-chaos", "taskloom-chaos-secret"
-	addr := freeAddr(t)
+	addr := stacktest.FreeAddr(t)
 	ready, report, err := os.Pipe()
 	require.NoError(t, err)
 	defer ready.Close()

@@ -87,7 +87,7 @@ func (ts *tallies) note(kind string, a answered, err error) {
 func within(kind string) time.Duration {
 	switch kind {
 	case opStatus, opNaive, opStranger:
-		return gate * 30 * time.Millisecond
+		return gate * objective("status")
 	case opReviews:
 		kind = opClaim
 	}

@@ -7,17 +7,28 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/taskloom/taskloom/internal/measure/slo"
 )
 
 // gate is what the objectives are multiplied with on a small machine, as in
 // docs/load.md.
 const gate = 2
 
-// objectives are the p99 of docs/load.md for calls that the load makes. That of
+// objectives are the p99 that is promised of calls that the load makes. That of
 // creations is of 5,000 tasks at a time.
 var objectives = map[string]time.Duration{
-	opClaim: 100 * time.Millisecond, opSubmit: 200 * time.Millisecond, opReview: 200 * time.Millisecond,
-	opDraft: 150 * time.Millisecond, opPoll: 50 * time.Millisecond, opCreate: 2 * time.Second,
+	opClaim: objective("claim"), opSubmit: objective("submit"), opReview: objective("verdict"),
+	opDraft: objective("draft"), opPoll: objective("list"), opCreate: objective("create-5000"),
+}
+
+// objective is the p99 of docs/load.md of an operation.
+func objective(op string) time.Duration {
+	o, ok := slo.Get(op, 99)
+	if !ok {
+		panic("no p99 of " + op + " is promised")
+	}
+	return o.Limit
 }
 
 // measured are latencies of acknowledged calls, by kind.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/record"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // How long callers come again who are refused, from when a call was due. Polls

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/record"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // promised tells whether the availability of an operation is promised: that of all

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/taskloom/taskloom/load/internal/slo"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 )
 
 // check looks in the database for everything that clients were told is done,
@@ -12,7 +12,7 @@ import (
 func (r *run) check(ctx context.Context) error {
 	f := &r.facts
 	f.mu.Lock()
-	handedIn, ids, double, most := f.handedIn, f.ids, f.double, int64(len(f.ids))+f.unsure+f.ingested
+	handedIn, said, ids, double, most := f.handedIn, f.said, f.ids, f.double, int64(len(f.ids))+f.unsure+f.ingested
 	peeks, leaks, missing := f.peeks, f.leaks, f.missing
 	f.mu.Unlock()
 	if peeks > 0 {
@@ -24,7 +24,10 @@ func (r *run) check(ctx context.Context) error {
 		sql  string
 		args []any
 	}{
-		{&lost, `SELECT count(*) FROM unnest($1::uuid[]) c WHERE NOT EXISTS (SELECT 1 FROM submissions s WHERE s.claim_id = c)`, []any{handedIn}},
+		// What is there with other words is lost, too.
+		{&lost, `SELECT count(*) FROM unnest($1::uuid[], $2::bytea[]) AS c(claim, said) WHERE NOT EXISTS (SELECT 1 FROM submissions s
+			WHERE s.claim_id = c.claim AND c.said =
+				sha256(convert_to(coalesce(s.values->>'doubt', s.verdict || coalesce(s.comments->-1->>'text', '')), 'UTF8')))`, []any{handedIn, said}},
 		{&lostTasks, `SELECT count(*) FROM unnest($1::bigint[]) i WHERE NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = i)`, []any{ids}},
 		// A claim right after a claim, with the lease of the first one running.
 		{&inJournal, `SELECT count(*) FROM (SELECT e.kind, e.created_at, lag(e.kind) OVER w AS before, lag(e.lease_ends) OVER w AS ends

@@ -209,7 +209,7 @@ func (r *run) submit(ctx context.Context, h *hold) error {
 	if large {
 		r.took(submitLarge, due, time.Now())
 	}
-	r.facts.acked(h.claim)
+	r.facts.acked(h.claim, doubtIn(values))
 	return nil
 }
 
@@ -221,6 +221,12 @@ func (r *run) answers() form.Values {
 		v["sure"], v["doubt"] = json.RawMessage("false"), r.doubt()
 	}
 	return v
+}
+
+// doubtIn is what somebody wrote who is not sure, the words of a submission.
+func doubtIn(v form.Values) (text string) {
+	_ = json.Unmarshal(v["doubt"], &text) // of those who are sure there is none
+	return text
 }
 
 func (r *run) doubt() json.RawMessage {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/record"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // TestWhoGoesHomeLetsGo has somebody go home with a task, which somebody else is

@@ -34,6 +34,7 @@ func TestWhatFailsCostsNothing(t *testing.T) {
 			}
 			require.NoError(t, err, path)
 			require.Equal(t, []string{"one"}, r.facts.handedIn)
+			require.Len(t, r.facts.said, 1)
 		}
 	}
 }

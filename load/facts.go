@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type facts struct {
 	held      map[nodeKey]string // claim by node, as long as it is held
 	double    int64              // nodes that were given out while held
 	handedIn  []string           // claims whose submission or verdict was acked
+	said      [][]byte           // of each of these, the SHA-256 of its words
 	ids       []int64            // tasks whose creation was acked
 	missing   int64              // of such tasks that were to be removed again, those that were not there
 	unsure    int64              // tasks that may have been created
@@ -64,10 +66,12 @@ func (f *facts) released(h *hold) {
 	delete(f.held, nodeKey{h.task, h.node})
 }
 
-func (f *facts) acked(claim string) {
+// acked notes that a submission or a verdict was taken, with these words.
+func (f *facts) acked(claim, words string) {
+	sum := sha256.Sum256([]byte(words))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.handedIn = append(f.handedIn, claim)
+	f.handedIn, f.said = append(f.handedIn, claim), append(f.said, sum[:])
 }
 
 func (f *facts) created(ids []int64) {

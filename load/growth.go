@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/taskloom/taskloom/internal/measure/mathcheck"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/arrival"
 	"github.com/taskloom/taskloom/load/internal/record"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // grown are the operations that growth compares.

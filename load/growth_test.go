@@ -9,8 +9,8 @@ import (
 
 	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/measure/mathcheck"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/record"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 func TestGrowthClaims(t *testing.T) {
@@ -74,7 +74,7 @@ func TestCompareSizes(t *testing.T) {
 	r.numbers.set(map[string]float64{})
 	r.judgeCreation(compareSizes(none, sizes))
 	for _, j := range slo.Judge(slo.Measured{
-		Times: func(string) record.Summary { return none.Select(func(record.Key) bool { return false }) }, Numbers: r.numbers.get(), Must: r.must(),
+		Times: func(string) slo.Sample { return none.Select(func(record.Key) bool { return false }) }, Numbers: r.numbers.get(), Must: r.must(),
 	}, 2) {
 		if j.SLI == slo.CreateGrowth {
 			require.Equal(t, slo.NotMeasured, j.Verdict)

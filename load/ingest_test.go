@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/internal/measure/zipgen"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // TestFollowUpload has the clock of a bubble, so waits are exact.

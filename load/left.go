@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taskloom/taskloom/load/internal/slo"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 )
 
 // tally is how much of one kind was due below an overload, and how much of that

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/arrival"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // TestLeftOut has a hundred things due of each of two kinds, in an overload and

@@ -16,9 +16,9 @@ import (
 	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/internal/stacktest"
 	"github.com/taskloom/taskloom/load/internal/record"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // asCommand makes the test's binary the command, with these arguments.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taskloom/taskloom/load/internal/slo"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 )
 
 // enoughPlay is how much everybody must have done, as -dur times -scale, for a

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/taskloom/taskloom/load/internal/slo"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 )
 
 // TestEveryObjectiveIsOfSomeScript looks that each script names what it must

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/taskloom/taskloom/load/internal/slo"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 )
 
 // seen is the entity tag of an answer to a poll, and how often its caller had

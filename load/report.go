@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/taskloom/taskloom/internal/measure/procfs"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/record"
 	"github.com/taskloom/taskloom/load/internal/series"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // pointsMost are the points of a series that a file keeps: a day has 17,280.
@@ -105,7 +105,7 @@ func (r *run) finish() error {
 	out.Phases, out.Latencies, out.Failures = r.phases.get(), r.rec.Lines(), r.rec.Failures()
 	out.Skipped, out.Unmeasured = r.facts.skipped, slo.Unmeasured
 	out.Trends, out.Series = r.series.Trends(), r.series.Bounded(pointsMost)
-	out.Verdicts = slo.Judge(slo.Measured{Times: r.judged, Numbers: out.Numbers, Must: r.must()}, r.gate)
+	out.Verdicts = slo.Judge(slo.Measured{Times: func(op string) slo.Sample { return r.judged(op) }, Numbers: out.Numbers, Must: r.must()}, r.gate)
 	r.print(out)
 	return errors.Join(failed, r.write(out), missed(out.Verdicts))
 }
@@ -208,7 +208,7 @@ func (r *run) finishBare() error {
 	r.sumRefused()
 	out := r.base()
 	out.Found = r.bare
-	none := func(string) record.Summary { return r.rec.Select(func(record.Key) bool { return false }) }
+	none := func(string) slo.Sample { return r.rec.Select(func(record.Key) bool { return false }) }
 	measured := slo.Measured{Times: none, Numbers: out.Numbers, Must: r.must()}
 	out.Verdicts = slices.DeleteFunc(slo.Judge(measured, r.gate), func(j slo.Judged) bool { return j.Verdict == slo.Unknown })
 	for _, what := range out.Notes {

@@ -99,6 +99,15 @@ func (r *run) verdict(ctx context.Context, h *hold, approve bool) error {
 	if large {
 		r.took(verdictLarge, h.ends, time.Now())
 	}
-	r.facts.acked(h.claim)
+	r.facts.acked(h.claim, ruling(body))
 	return nil
+}
+
+// ruling is a verdict and its last comment, the words of a review.
+func ruling(verdict map[string]any) string {
+	words := fmt.Sprint(verdict["verdict"])
+	if comments, _ := verdict["comments"].([]map[string]string); len(comments) > 0 {
+		words += comments[len(comments)-1]["text"]
+	}
+	return words
 }

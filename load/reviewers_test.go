@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/arrival"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // reviewed answers reviewers, each of them at once.

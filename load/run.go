@@ -16,10 +16,10 @@ import (
 
 	"github.com/taskloom/taskloom/internal/measure/freshdb"
 	"github.com/taskloom/taskloom/internal/measure/procfs"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/arrival"
 	"github.com/taskloom/taskloom/load/internal/record"
 	"github.com/taskloom/taskloom/load/internal/series"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 // run is one script at work: what it made, and what it found.

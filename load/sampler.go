@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/taskloom/taskloom/internal/measure/procfs"
-	"github.com/taskloom/taskloom/load/internal/slo"
+	"github.com/taskloom/taskloom/internal/measure/slo"
 )
 
 const megabyte = 1e6

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/arrival"
-	"github.com/taskloom/taskloom/load/internal/slo"
 )
 
 const (

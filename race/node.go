@@ -104,7 +104,7 @@ func (d *nodeDriver) do(ctx context.Context, command string, args map[string]any
 	return json.Unmarshal(answer.OK, into)
 }
 
-// end lets the process end by itself, for a while.
+// finish lets the process end by itself, for a while.
 func (d *nodeDriver) finish() {
 	_ = d.in.Close() // it ends with its input
 	select {

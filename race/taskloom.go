@@ -296,7 +296,7 @@ func (t *taskloom) fill(ctx context.Context, n, size int) error {
 	return nil
 }
 
-// person is the client of somebody with a session; people share connections.
+// people are the clients of those who have a session, one each; they share connections.
 func (t *taskloom) people(connections int) []*httpClient {
 	shared := newHTTPClient(t.base, connections)
 	out := make([]*httpClient, len(t.cookies))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/stacktest"
 )
 
 // safeBuffer is a log that is read while it is written.
@@ -30,16 +31,6 @@ func (s *safeBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
-}
-
-// freeAddr is an address that nobody listens at right now.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func get(t *testing.T, url string) (int, string) {
@@ -85,7 +76,7 @@ func daemon(t *testing.T, environ []string, args ...string) (log *safeBuffer, st
 // ready.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	addr, metrics := freeAddr(t), freeAddr(t)
+	addr, metrics := stacktest.FreeAddr(t), stacktest.FreeAddr(t)
 	environ := append(database(t), testSecretKey, "ADDR="+addr, "METRICS_ADDR="+metrics, "TEMPORAL_ADDRESS=127.0.0.1:1")
 	log, stop := daemon(t, environ, "serve")
 	require.Eventually(t, func() bool {
@@ -109,7 +100,7 @@ func TestServe(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, code, "metrics are on a listener of their own")
 
 	t.Run("a taken port names its variable", func(t *testing.T) {
-		again := append(database(t), testSecretKey, "ADDR="+addr, "METRICS_ADDR="+freeAddr(t), "TEMPORAL_ADDRESS=127.0.0.1:1")
+		again := append(database(t), testSecretKey, "ADDR="+addr, "METRICS_ADDR="+stacktest.FreeAddr(t), "TEMPORAL_ADDRESS=127.0.0.1:1")
 		got := command(t, again, "", "serve")
 		require.Equal(t, 1, got.code)
 		require.Contains(t, got.err, "set ADDR to another")
@@ -123,7 +114,7 @@ func TestServe(t *testing.T) {
 // are still taken: whom it sends meanwhile would be refused.
 func TestServeTellsThatItEndsBeforeItDoes(t *testing.T) {
 	t.Parallel()
-	addr, metrics := freeAddr(t), freeAddr(t)
+	addr, metrics := stacktest.FreeAddr(t), stacktest.FreeAddr(t)
 	log, stop := daemon(t, append(database(t), testSecretKey, "ADDR="+addr, "METRICS_ADDR="+metrics,
 		"TEMPORAL_ADDRESS=127.0.0.1:1", "DRAIN_DELAY=3s"), "serve")
 	says := func(at, path string, want int) func() bool {
@@ -140,10 +131,10 @@ func TestServeTellsThatItEndsBeforeItDoes(t *testing.T) {
 
 func TestServeWithoutDatabaseWaits(t *testing.T) {
 	t.Parallel()
-	addr := freeAddr(t)
+	addr := stacktest.FreeAddr(t)
 	log, stop := daemon(t, []string{
 		"DATABASE_URL=postgres://u:hunter2@127.0.0.1:1/db", testSecretKey, "ADDR=" + addr,
-		"METRICS_ADDR=" + freeAddr(t), "TEMPORAL_ADDRESS=127.0.0.1:1",
+		"METRICS_ADDR=" + stacktest.FreeAddr(t), "TEMPORAL_ADDRESS=127.0.0.1:1",
 	}, "serve")
 	require.Eventually(t, func() bool {
 		code, _ := get(t, "http://"+addr+"/readyz")
@@ -155,7 +146,7 @@ func TestServeWithoutDatabaseWaits(t *testing.T) {
 
 func TestWorkerWithoutTemporalWaits(t *testing.T) {
 	t.Parallel()
-	metrics := freeAddr(t)
+	metrics := stacktest.FreeAddr(t)
 	log, stop := daemon(t, append(database(t), "METRICS_ADDR="+metrics, "TEMPORAL_ADDRESS=127.0.0.1:1"), "worker")
 	require.Eventually(t, func() bool {
 		code, _ := get(t, "http://"+metrics+"/readyz")

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taskloom/taskloom/internal/alerttest"
+	"github.com/taskloom/taskloom/internal/stacktest"
 )
 
 // inTime does once what is slow later on, so that serve tells of each route: the
@@ -174,8 +175,8 @@ func (l *live) guessedKeys() {
 func (l *live) withoutRedis() {
 	l.t.Helper()
 	before := l.now()
-	metrics := freeAddr(l.t)
-	p := l.Run("serve-without-redis", []string{"serve"}, "ADDR="+freeAddr(l.t), "METRICS_ADDR="+metrics, "REDIS_URL=redis://127.0.0.1:1/0")
+	metrics := stacktest.FreeAddr(l.t)
+	p := l.Run("serve-without-redis", []string{"serve"}, "ADDR="+stacktest.FreeAddr(l.t), "METRICS_ADDR="+metrics, "REDIS_URL=redis://127.0.0.1:1/0")
 	l.extra["serve-without-redis"] = metrics
 	after := l.until("it tells", func(s alerttest.Scrape) bool {
 		return s[`taskloom_rate_limit_store_up{job="taskloom",instance="serve-without-redis"}`] == "0"

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -282,13 +281,4 @@ func sdkMetrics(t *testing.T) string {
 	raw, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "internal", "common", "metrics", "constants.go"))
 	require.NoError(t, err)
 	return strings.ReplaceAll(string(raw), `TemporalMetricsPrefix + "`, `"temporal_`)
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	var c net.ListenConfig
-	ln, err := c.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().String()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"github.com/taskloom/taskloom/internal/measure/process"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -140,6 +141,14 @@ func (s *Stack) Store() *store.Store { return s.store() }
 
 // Temporal is a client of the stack's Temporal server.
 func (s *Stack) Temporal() client.Client { return s.temporal() }
+
+// FreeAddr is an address of this machine that nobody listens on.
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	addr, err := process.FreeAddr(t.Context())
+	require.NoError(t, err)
+	return addr
+}
 
 func (s *Stack) openStore() *store.Store {
 	s.t.Helper()

@@ -108,10 +108,9 @@ func copyUploadRows(ctx context.Context, tx pgx.Tx, id uuid.UUID, rows []UploadR
 	return err
 }
 
-// States of a row.
+// States of a row that has made no task.
 const (
 	rowWaiting = "waiting"
-	rowCreated = "created"
 	rowFailed  = "failed"
 )
 

@@ -27,6 +27,7 @@ const (
 	After
 )
 
+// String names the moment: none, before or after.
 func (c Cut) String() string { return [...]string{"none", "before", "after"}[c] }
 
 // cutting is a cut that was ordered.

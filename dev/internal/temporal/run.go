@@ -26,7 +26,7 @@ import (
 // collectAt is how much the heap grows, in percent of what is alive, until it is
 // collected, unless GOGC says so. Temporal writes much that it does not keep: with
 // Go's 100 a seventh of its processor time went into that when it was busy. It
-// takes up to twice the memory (docs/load.md).
+// takes up to twice the memory.
 const collectAt = 300
 
 // Run serves until ctx ends: schema first, then the server, its namespace and

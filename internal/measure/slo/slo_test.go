@@ -1,12 +1,12 @@
 package slo
 
 import (
+	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/taskloom/taskloom/load/internal/record"
 )
 
 func TestGate(t *testing.T) {
@@ -50,22 +50,26 @@ func TestGate(t *testing.T) {
 	require.False(t, ok)
 }
 
+// times are in order.
+type times []time.Duration
+
+func (ts times) N() int64 { return int64(len(ts)) }
+
+func (ts times) Quantile(percent float64) time.Duration {
+	return ts[int(math.Ceil(percent/100*float64(len(ts))))-1]
+}
+
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	r, err := record.New(time.Now(), nil)
-	require.NoError(t, err)
-	add := func(op string, n int, took time.Duration) {
-		for range n {
-			r.Record(record.Key{Op: op, Class: record.OK}, took, 200, "")
-		}
+	took := map[string]times{}
+	add := func(op string, n int, each time.Duration) {
+		took[op] = append(took[op], slices.Repeat(times{each}, n)...)
 	}
 	add("claim", 985, 5*time.Millisecond)
 	add("claim", 15, 150*time.Millisecond) // p99 is 150 ms
 	add("submit", 100, 500*time.Millisecond)
 	m := Measured{
-		Times: func(op string) record.Summary {
-			return r.Select(func(k record.Key) bool { return k.Op == op })
-		},
+		Times:   func(op string) Sample { return took[op] },
 		Numbers: map[string]float64{LostWrites: 0, DoubleClaims: 1, Availability: 99.95, IngestRate: 160, Recovery: 61, Refused: 0.15, DeadWorker: 14},
 	}
 	verdicts := func(factor float64) map[string]Verdict {

@@ -3,8 +3,6 @@ package slo
 import (
 	"slices"
 	"time"
-
-	"github.com/taskloom/taskloom/load/internal/record"
 )
 
 // Verdict is how a run stands towards an objective.
@@ -32,10 +30,18 @@ type Judged struct {
 	Verdict   Verdict `json:"verdict"`
 }
 
+// Sample is how long the calls of an operation took.
+type Sample interface {
+	// N is how many there were.
+	N() int64
+	// Quantile is the time that so many percent of them stayed within.
+	Quantile(percent float64) time.Duration
+}
+
 // Measured is what a run found out.
 type Measured struct {
-	// Times gives the latencies of an operation.
-	Times func(op string) record.Summary
+	// Times gives what was measured of an operation.
+	Times func(op string) Sample
 	// Numbers are by the names of SLIs; what is missing was not measured.
 	Numbers map[string]float64
 	// Must are the SLIs that the run has to have measured.
