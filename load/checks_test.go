@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/internal/store"
@@ -16,11 +15,7 @@ import (
 func TestWhatIsThereWithOtherWordsIsLost(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	r := standing(t, nil)
-	r.pool = dbtest.Store(t).Pool()
-	var err error
-	r.world, err = newWorld(ctx, r.pool, options{scale: 0.01, runs: "on_first_claim"})
-	require.NoError(t, err)
+	r := withDatabase(t)
 	sure, unsure := mathcheck.Answers(), r.largeAnswers()
 	approval := map[string]any{"verdict": store.VerdictApprove}
 	rejection := map[string]any{"verdict": store.VerdictReject, "comments": []map[string]string{{"text": "First."}, {"text": "Please count again."}}}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/internal/measure/mathcheck"
 	"github.com/taskloom/taskloom/internal/measure/slo"
 	"github.com/taskloom/taskloom/load/internal/record"
@@ -87,11 +86,7 @@ func TestCompareSizes(t *testing.T) {
 func TestARemovalTellsWhatWasLost(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	r := standing(t, nil)
-	r.pool = dbtest.Store(t).Pool()
-	var err error
-	r.world, err = newWorld(ctx, r.pool, options{scale: 0.01, runs: "on_first_claim"})
-	require.NoError(t, err)
+	r := withDatabase(t)
 	for _, missing := range []int64{0, 1} {
 		require.NoError(t, r.world.fill(ctx, 2, mathcheck.Mix{Free: 2}))
 		created, err := r.world.someTasks(ctx, 2)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/dbtest"
 	"github.com/taskloom/taskloom/load/internal/arrival"
 	"github.com/taskloom/taskloom/load/internal/record"
 )
@@ -40,6 +41,18 @@ func standing(t *testing.T, answers product) *run {
 	r.facts.held, r.facts.skipped, r.facts.tallies = map[nodeKey]string{}, map[string]int64{}, map[string]tally{}
 	var err error
 	r.rec, err = record.New(r.began, nil)
+	require.NoError(t, err)
+	return r
+}
+
+// withDatabase is such a run with a database of its own, in which there are people, a
+// pipeline and no tasks.
+func withDatabase(t *testing.T) *run {
+	t.Helper()
+	r := standing(t, nil)
+	r.pool = dbtest.Store(t).Pool()
+	var err error
+	r.world, err = newWorld(t.Context(), r.pool, options{scale: 0.01, runs: "on_first_claim"})
 	require.NoError(t, err)
 	return r
 }
