@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
@@ -214,14 +216,20 @@ func (f *floor) becomes(id int64, want task.Status) {
 	})
 }
 
-// drained waits until nothing is on the way and then checks every promise.
-func (f *floor) drained() {
+// atRest waits until nothing is on the way.
+func (f *floor) atRest() {
 	f.t.Helper()
 	f.until("an empty outbox", func() bool {
 		s, err := f.Store.OutboxStats(f.t.Context())
 		require.NoError(f.t, err)
 		return s.Rows == 0 && s.Lagging == 0
 	})
+}
+
+// drained waits until nothing is on the way and then checks every promise.
+func (f *floor) drained() {
+	f.t.Helper()
+	f.atRest()
 	v, err := f.Store.CheckInvariants(f.t.Context(), true)
 	require.NoError(f.t, err)
 	require.Empty(f.t, v)
@@ -238,4 +246,16 @@ func (f *floor) describe(id int64) *workflowservice.DescribeWorkflowExecutionRes
 		return nil
 	}
 	return d
+}
+
+// history is what has happened in the newest run of a workflow.
+func (f *floor) history(workflowID string) (events []*history.HistoryEvent) {
+	f.t.Helper()
+	all := f.c.GetWorkflowHistory(f.t.Context(), workflowID, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for all.HasNext() {
+		e, err := all.Next()
+		require.NoError(f.t, err)
+		events = append(events, e)
+	}
+	return events
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
@@ -23,10 +22,7 @@ import (
 // signals are the names of those in the history of a task's newest run.
 func (f *floor) signals(id int64) (names []string) {
 	f.t.Helper()
-	events := f.c.GetWorkflowHistory(f.t.Context(), workflows.TaskID(id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		e, err := events.Next()
-		require.NoError(f.t, err)
+	for _, e := range f.history(workflows.TaskID(id)) {
 		if s := e.GetWorkflowExecutionSignaledEventAttributes(); s != nil {
 			names = append(names, s.GetSignalName())
 		}

@@ -164,11 +164,7 @@ func TestAdminsWordsReachTheRun(t *testing.T) {
 	admin := f.member(f.Admin)
 	require.NoError(t, f.Store.Escalate(t.Context(), admin, id, "solve", "Ada was rude"))
 	f.becomes(id, task.Escalated)
-	f.until("the step", func() bool {
-		s, err := f.Store.OutboxStats(t.Context())
-		require.NoError(t, err)
-		return s.Rows == 0 && s.Lagging == 0
-	})
+	f.atRest()
 	waiting, err := f.Store.Waiting(t.Context(), f.OrgID, f.PipelineID, "", 10)
 	require.NoError(t, err)
 	require.Equal(t, "Ada was rude", waiting[0].Reason, "the admins read it all the same")
@@ -183,10 +179,7 @@ func TestAdminsWordsReachTheRun(t *testing.T) {
 	f.becomes(id, task.Finished)
 	f.drained()
 
-	events := f.c.GetWorkflowHistory(t.Context(), workflows.TaskID(id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		e, err := events.Next()
-		require.NoError(t, err)
+	for _, e := range f.history(workflows.TaskID(id)) {
 		require.NotContains(t, e.String(), "rude", "what people write stays out of histories")
 		require.NotContains(t, e.String(), "6 times 7")
 	}

@@ -39,6 +39,7 @@ func document(slugs ...string) []byte {
 				{"key": "solve", "kind": "subtask", "title": "Solve", "fields": []object{
 					{"name": "question", "title": "Question", "type": "short_text", "input": "seeded", "required": true},
 					{"name": "answer", "title": "Answer", "type": "short_text", "input": "contributor", "required": true},
+					{"name": fieldScan, "title": "Scan", "type": "file_upload", "input": "contributor"},
 				}},
 				{"key": "end", "kind": "end"},
 			},

@@ -34,6 +34,7 @@ var scenes = []scene{
 	{bug: planted.SubmitAnyClaim, by: "submission-by-holder", play: (*yard).submitTooLate},
 	{bug: planted.DraftUnguarded, play: (*yard).writeInTwoTabs},
 	{bug: planted.TaskAnyOrg, play: (*yard).pollForeignTasks},
+	{bug: planted.CopyUnasked, play: (*yard).completeUnanswered},
 	{bug: planted.OutboxEarly, by: "events-on-the-way", play: (*yard).workWhileTemporalDies, outage: true},
 }
 
