@@ -142,6 +142,7 @@ rows := $(subst $(comma), ,$(ROW))
 .PHONY: chaos
 chaos: build $(if $(filter all 18,$(rows)),$(call tool,$(PROMTOOL))) ## Breaks the whole product under load and checks that nothing is lost (SEED= DUR=3m LOAD=1 REPLAY=file, or ROW=9, ROW=1,2, ROW=all)
 	@$(if $(and $(filter-out all,$(ROW)),$(filter-out $(shell seq 22),$(rows))),echo "chaos: ROW=$(ROW): give all$(comma) or numbers from 1 to 22 with commas" >&2 && exit 2)
+	@$(if $(ROW),$(if $(DUR)$(REPLAY),echo "chaos: DUR and REPLAY are for random faults: leave them out with ROW$(comma) which takes as long as CHAOS_SCALE says" >&2 && exit 2))
 	@$(if $(filter all 13 14,$(rows)),CHAOS=yes tools/system.sh || true) # a row that cannot run says so, and fails
 	@CHAOS_SEED=$(SEED) CHAOS_DUR=$(DUR) CHAOS_LOAD=$(LOAD) CHAOS_REPLAY=$(abspath $(REPLAY)) CHAOS_ROWS=$(ROW) \
 		go test ./chaos -count 1 -timeout 0 -v -run '$(if $(ROW),^TestRow($(if $(filter all,$(rows)),,$(subst $() ,|,$(foreach row,$(filter $(shell seq 22),$(rows)),$(shell printf %02d $(row)))))),^TestChaos$$)'
