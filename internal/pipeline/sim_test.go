@@ -298,6 +298,11 @@ func (k *desk) complete(e pipeline.Event, m manner) pipeline.Event {
 	return e
 }
 
+// handsIn reports whether the store writes a submission with the event.
+func handsIn(e pipeline.Event) bool {
+	return e.Kind == pipeline.EventSubmit || e.Kind == pipeline.EventReview
+}
+
 // goesOn reports whether the event hands in values, which rule out some ways.
 func goesOn(gn pipeline.GraphNode, e pipeline.Event) bool {
 	return e.Kind == pipeline.EventSubmit || e.Outcome == pipeline.Approved || e.Outcome == pipeline.ResolveAccept ||
@@ -307,6 +312,10 @@ func goesOn(gn pipeline.GraphNode, e pipeline.Event) bool {
 // command carries out a command as the store does: one journal row, and the
 // node that it is about. Consequences come later.
 func (k *desk) command(e pipeline.Event) {
+	for _, before := range k.journal {
+		twice := handsIn(e) && handsIn(before) && before.Node == e.Node && before.Iteration == e.Iteration
+		require.False(k.t, twice, "the store keeps one submission of a round: %+v after %+v", e, before)
+	}
 	k.journal = append(k.journal, e)
 	switch e.Kind {
 	case pipeline.EventHold, pipeline.EventUnhold:

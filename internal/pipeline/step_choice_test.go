@@ -308,6 +308,33 @@ func TestNoAdminIsCalledToAWayThatWasLeft(t *testing.T) {
 	}
 }
 
+// A verdict that came when the task had left the way is its round's: who comes that way
+// again is in another one, for a round is handed in once.
+func TestAWayThatIsTakenAgainHasAnotherRound(t *testing.T) {
+	t.Parallel()
+	r := travel(t)
+	r.submit("a", "right")
+	r.submit("left", "next")
+	r.claim("proof")
+	r.judge("check", pipeline.Rejected)
+	r.submit("a", "left")
+	judged, _ := r.s.Node("proof")
+	late := pipeline.Event{Claim: "c-proof", Outcome: pipeline.EscalatedByReviewer}
+	r.do(pipeline.EventReview, "proof", late)
+	r.judge("check", pipeline.Rejected)
+	r.submit("a", "right")
+	r.is("proof", task.NodeAvailable, "")
+	now, _ := r.s.Node("proof")
+	require.Equal(t, judged.Iteration+1, now.Iteration)
+
+	late.Kind, late.Node, late.Iteration, late.Seq = pipeline.EventReview, "proof", judged.Iteration, r.s.Seq+1
+	r.s, _ = pipeline.Step(r.g, r.s, late) // a repeat of it changes nothing
+	r.is("proof", task.NodeAvailable, "")
+	r.judge("proof", pipeline.Approved)
+	r.judge("check", pipeline.Approved)
+	require.Equal(t, task.Finished, r.s.Status())
+}
+
 // Whoever hands in where the task may still leave again can take it back, as long
 // as nothing followed.
 func TestWhatWaitsForAChoiceCanBeUndone(t *testing.T) {

@@ -55,8 +55,11 @@ func (w *walk) applyTo(i int, e Event) ownWrite {
 			return ownWrite{} // a repeat: the verdict, or an admin after it, led here
 		}
 		if e.Kind == EventReview && e.Outcome == EscalatedByReviewer && n.Status == task.NodeNA && w.d.chooses {
+			// It fell away meanwhile, and nobody needs an admin for it. Its round has its
+			// verdict, which is written once: whoever comes this way again begins another.
+			n.again(task.NodeNA)
 			n.Actor = e.Actor
-			return ownWrite{node: i, told: true} // it fell away meanwhile, and nobody needs an admin for it
+			return ownWrite{node: i, told: true}
 		}
 	case EventEscalate, EventQuarantine, EventResolve:
 		own.told = true
