@@ -225,10 +225,39 @@ func (h handIn) queueSubmission(b *pgx.Batch, c Claim, seq int64, at *time.Time)
 	return nil
 }
 
+// handedInBefore answers a repeat from somebody who may not know of the claim any more:
+// who has left the project is still told what became of their work, and of nothing else.
+func (s *Store) handedInBefore(ctx context.Context, userID int64, claimID string, v Verdict, why error) (Submitted, error) {
+	if _, ok := taskOfClaim(claimID); !ok {
+		return Submitted{}, why
+	}
+	out := Submitted{ClaimID: claimID, Repeated: true}
+	var first []byte
+	err := s.pool.QueryRow(ctx, `SELECT task_id, node_key, seq, request FROM submissions WHERE claim_id = $1 AND author = $2 AND undone_at IS NULL`,
+		claimID, userID).Scan(&out.TaskID, &out.Node, &out.Seq, &first)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Submitted{}, why
+	}
+	if err != nil {
+		return Submitted{}, translate(err)
+	}
+	again, err := sent(v)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if !bytes.Equal(first, again) {
+		return Submitted{}, why
+	}
+	return out, nil
+}
+
 // repeated answers a hand-in whose claim is over: with the first answer when
 // it was this very claim that handed in, else with why, or with what became of what
 // was written: it is in the draft, where it can be.
 func (s *Store) repeated(ctx context.Context, userID int64, claimID string, v Verdict, why error) (Submitted, error) {
+	if fault.Is(why, fault.NotFound) {
+		return s.handedInBefore(ctx, userID, claimID, v, why)
+	}
 	if !fault.Is(why, fault.Conflict) || errors.Is(why, errUnseenDraft) || errors.Is(why, errUnseenCorrection) || errors.Is(why, pipeline.ErrUnknown) {
 		return Submitted{}, why
 	}
