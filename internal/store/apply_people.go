@@ -32,7 +32,7 @@ func (a *applying) user(ctx context.Context, u apply.User) (int64, error) {
 	hash := a.hashes[email]
 	var id int64
 	var changed, created bool
-	err := a.tx.QueryRow(ctx, `
+	err := a.row(ctx, []any{&id, &changed, &created}, `
 		WITH added AS (
 			INSERT INTO users (email, name, password_hash)
 			SELECT $1, coalesce(nullif($2, ''), split_part($1, '@', 1)), $3 WHERE $3 <> ''
@@ -44,7 +44,7 @@ func (a *applying) user(ctx context.Context, u apply.User) (int64, error) {
 		SELECT id, true, true FROM added
 		UNION ALL
 		SELECT id, EXISTS (SELECT FROM updated), false FROM users WHERE email = $1`,
-		email, name, hash).Scan(&id, &changed, &created)
+		email, name, hash)
 	if err != nil {
 		return 0, fmt.Errorf("apply user: %w", err)
 	}
@@ -103,16 +103,27 @@ func (a *applying) projects(ctx context.Context, org apply.Organization) error {
 	return nil
 }
 
+// row reads the one row of a statement that adds something unless it is there. Where
+// somebody else adds it meanwhile, the statement waits for them, adds nothing, and does
+// not see theirs: it is as old as its snapshot. The next one sees it.
+func (a *applying) row(ctx context.Context, into []any, sql string, args ...any) error {
+	err := a.tx.QueryRow(ctx, sql, args...).Scan(into...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = a.tx.QueryRow(ctx, sql, args...).Scan(into...)
+	}
+	return err
+}
+
 func (a *applying) project(ctx context.Context, p apply.Project) (int64, error) {
 	var id int64
 	var created bool
-	err := a.tx.QueryRow(ctx, `
+	err := a.row(ctx, []any{&id, &created}, `
 		WITH added AS (
 			INSERT INTO projects (org_id, name) VALUES ($1, $2) ON CONFLICT (org_id, name) DO NOTHING RETURNING id
 		)
 		SELECT id, true FROM added
 		UNION ALL SELECT id, false FROM projects WHERE org_id = $1 AND name = $2`,
-		a.org, apply.Name(p.Name)).Scan(&id, &created)
+		a.org, apply.Name(p.Name))
 	if err != nil {
 		return 0, fmt.Errorf("apply project: %w", err)
 	}
