@@ -2,16 +2,9 @@ package activities
 
 import (
 	"context"
-	"time"
-
-	"go.temporal.io/sdk/activity"
 
 	"github.com/taskloom/taskloom/internal/store"
 )
-
-// dropTime is how long the end of an upload waits for its archive to go: less
-// than a local step may take.
-const dropTime = 1500 * time.Millisecond
 
 // ends are the ends that a run gives an upload, by their reason.
 var ends = map[string]store.UploadEnd{
@@ -33,9 +26,13 @@ var ends = map[string]store.UploadEnd{
 	},
 }
 
-// FinishUpload ends an upload and deletes its archive. An upload that has ended
-// stays as it is, and so does one of which the counts cannot decide yet: the run
-// ends without it, and the upload is rung into another (store.RingStuckUploads).
+// FinishUpload ends an upload. One that has ended stays as it is, and so does one of
+// which the counts cannot decide yet: the run ends without it, and the upload is rung
+// into another (store.RingStuckUploads).
+//
+// Its archive stays, however it ends: a restore, or a failover to a standby that had
+// not heard of the end and of the last rows, has the upload processed again. The sweep
+// deletes it (store.UploadsToSweep).
 func (a *Uploads) FinishUpload(ctx context.Context, in FinishUploadInput) (FinishUploadResult, error) {
 	id, err := parseUpload(in.UploadID)
 	if err != nil {
@@ -45,14 +42,12 @@ func (a *Uploads) FinishUpload(ctx context.Context, in FinishUploadInput) (Finis
 	if err != nil {
 		return FinishUploadResult{}, outwardOf(ctx, err)
 	}
-	if u.Ended() {
-		a.dropArchive(ctx, u)
-	}
 	return FinishUploadResult{Status: u.Status, Reason: u.Reason, Created: u.SuccessCount, Failed: u.ErrorCount}, nil
 }
 
-// refuse ends an upload whose archive cannot be used. The message goes to
-// Postgres from here, since histories carry none.
+// refuse ends an upload whose archive cannot be used; it stays all the same, so that
+// another look says the same. The message goes to Postgres from here, since histories
+// carry none.
 func (a *Uploads) refuse(ctx context.Context, u store.Upload, why *unusable) (UploadProgress, error) {
 	ended, err := a.Store.FinishUpload(ctx, u.ID, store.UploadEnd{
 		Status: store.UploadFailed, Reason: store.UploadArchive, Message: why.message,
@@ -60,16 +55,5 @@ func (a *Uploads) refuse(ctx context.Context, u store.Upload, why *unusable) (Up
 	if err != nil {
 		return UploadProgress{}, err
 	}
-	a.dropArchive(ctx, ended)
 	return progress(ended), nil
-}
-
-// dropArchive deletes the archive of an upload that has ended. The sweep does
-// it again: the archive may be put once more while its address is good.
-func (a *Uploads) dropArchive(ctx context.Context, u store.Upload) {
-	ctx, cancel := context.WithTimeout(ctx, dropTime)
-	defer cancel()
-	if err := a.Objects.Delete(ctx, u.ObjectKey); err != nil {
-		activity.GetLogger(ctx).Warn("An archive is not deleted yet; the sweep comes for it.", "upload", u.ID.String(), "cause", err.Error())
-	}
 }

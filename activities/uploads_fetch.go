@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gabriel-vasile/mimetype"
 	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taskloom/taskloom/internal/archive"
@@ -87,8 +89,14 @@ func (b *batch) fetch(ctx context.Context) error {
 }
 
 // storeInTurn is store when one more file may be on its way, and one more of the
-// large ones.
+// large ones. A panic costs the entry: it would end the whole worker, whose steps the
+// SDK guards in their own goroutines only, and then the next worker, which tries again.
 func (b *batch) storeInTurn(ctx context.Context, f *batchFile, large chan struct{}) error {
+	defer func() {
+		if cause := recover(); cause != nil {
+			f.problem = b.panicked(ctx, f, cause).Message
+		}
+	}()
 	if f.entry.Size >= largeBytes {
 		large <- struct{}{}
 		defer func() { <-large }()
@@ -99,6 +107,15 @@ func (b *batch) storeInTurn(ctx context.Context, f *batchFile, large chan struct
 	}
 	defer leave()
 	return b.store(ctx, f)
+}
+
+// panicked makes a panic over an entry, of which the log tells, an error of that entry:
+// what reads files stumbles over their bytes.
+func (b *batch) panicked(ctx context.Context, f *batchFile, cause any) *archive.EntryError {
+	activity.GetLogger(ctx).Error("Reading an entry of an archive panicked.",
+		"upload", b.upload.ID.String(), "file", f.id.String(), "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	return &archive.EntryError{Name: f.entry.Name, Message: fmt.Sprintf(
+		"the entry %s could not be read; the operator's log says what went wrong", quoted(f.entry.Name))}
 }
 
 // wanted tells whether a field that names the file may take it, as far as is
@@ -117,7 +134,7 @@ func (b *batch) store(ctx context.Context, f *batchFile) error {
 		return f.broken(err)
 	}
 	defer body.Close()
-	in := &watched{from: body}
+	in := &watched{from: body, panicked: func(cause any) error { return b.panicked(ctx, f, cause) }}
 	head, _ := heads.Get().(*[filetype.SniffBytes]byte)
 	defer heads.Put(head)
 	n, err := io.ReadFull(in, head[:])
@@ -174,14 +191,27 @@ func (f *batchFile) broken(err error) error {
 // watched remembers how a reader failed, which its consumer may not tell.
 type watched struct {
 	from io.Reader
-	err  error
+	// panicked makes an error of a panic: the object store reads in goroutines of its
+	// own, where nobody else would recover it.
+	panicked func(cause any) error
+	err      error
 }
 
 // Read implements io.Reader.
 func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.from.Read(p)
+	n, err := w.read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err
 	}
 	return n, err
+}
+
+// read is a read of the reader that panics no more.
+func (w *watched) read(p []byte) (n int, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			n, err = 0, w.panicked(cause)
+		}
+	}()
+	return w.from.Read(p)
 }

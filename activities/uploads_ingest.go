@@ -54,6 +54,15 @@ func (a *Uploads) ingestRows(ctx context.Context, in UploadRef) (UploadProgress,
 		// The run has had its look, and Postgres was put back to before it.
 		return a.inspect(ctx, in)
 	}
+	waiting, err := a.Store.WaitingRows(ctx, id, 1)
+	if err != nil {
+		return UploadProgress{}, err
+	}
+	if len(waiting) == 0 {
+		// Postgres may have lost only the end of the upload, so long ago that the archive
+		// was swept. Nothing is left to read in it.
+		return a.reached(ctx, id, true)
+	}
 	going, stop := untilStopped(ctx)
 	defer stop()
 	working, end := a.untilCancelled(going, id)
@@ -73,7 +82,13 @@ func (a *Uploads) ingestRows(ctx context.Context, in UploadRef) (UploadProgress,
 	case err != nil:
 		return UploadProgress{}, err
 	}
-	u, err = a.Store.LoadUpload(ctx, id)
+	return a.reached(ctx, id, done)
+}
+
+// reached is how far an upload is after a step that found no row waiting any more, or
+// left some.
+func (a *Uploads) reached(ctx context.Context, id uuid.UUID, done bool) (UploadProgress, error) {
+	u, err := a.Store.LoadUpload(ctx, id)
 	out := progress(u)
 	out.Done = done && u.Inspected // else Postgres was put back meanwhile, and there was nothing to do yet
 	return out, err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
 
 	"github.com/taskloom/taskloom/internal/store"
 )
@@ -19,6 +21,9 @@ const sweepTold = 10
 
 // emptyPage is how many rows one statement empties.
 const emptyPage = 2000
+
+// dropTime is how long an archive that nobody confirmed may keep the others waiting.
+const dropTime = 1500 * time.Millisecond
 
 // SweepUploads rings the runs of uploads that stand still, ends uploads that
 // were abandoned, and deletes what is left of archives and of files of people
@@ -47,6 +52,17 @@ func (a *Uploads) expire(ctx context.Context, out *SweepResult) error {
 		if len(ended) < sweepPage {
 			return nil
 		}
+	}
+}
+
+// dropArchive deletes the archive of an upload that nobody confirmed: it made no task,
+// and where Postgres loses its end it only ends once more. sweep does it again, as the
+// archive may still be on its way.
+func (a *Uploads) dropArchive(ctx context.Context, u store.Upload) {
+	ctx, cancel := context.WithTimeout(ctx, dropTime)
+	defer cancel()
+	if err := a.Objects.Delete(ctx, u.ObjectKey); err != nil {
+		activity.GetLogger(ctx).Warn("An archive is not deleted yet; the sweep comes for it.", "upload", u.ID.String(), "cause", err.Error())
 	}
 }
 

@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/activities"
+	"github.com/taskloom/taskloom/internal/dbtest"
+	"github.com/taskloom/taskloom/internal/store"
 )
 
 // More than a page of what cannot be deleted, all of it due at one time, keeps nothing
@@ -36,4 +40,29 @@ func TestTheSweepGoesOnBehindWhatCannotBeDeleted(t *testing.T) {
 	require.Len(t, tried, 2*(locked+1))
 	require.Equal(t, 1, h.count(`SELECT count(*) FROM uploads WHERE swept_at IS NOT NULL`))
 	require.Equal(t, locked, h.count(`SELECT count(*) FROM task_files`))
+}
+
+// However an upload ended, the sweep deletes its archive; not while it is processed
+// again because Postgres lost its end.
+func TestTheSweepDeletesTheArchivesOfEndedUploads(t *testing.T) {
+	t.Parallel()
+	h := newHall(t)
+	add := func() store.Upload { return h.upload(dbtest.Zip(t, texts("a")...), captioned("a")...) }
+	completed, cancelled, failed, again := add(), add(), add(), add()
+	h.run(completed)
+	h.finish(cancelled, store.UploadOperator)
+	h.finish(failed, store.UploadArchive)
+	h.run(again)
+	h.loseEnd(again)
+	h.exec(`UPDATE uploads SET expires_at = now() - interval '25 hours'`)
+
+	v, err := h.env().ExecuteActivity(h.uploads.SweepUploads)
+	require.NoError(t, err)
+	var out activities.SweepResult
+	require.NoError(t, v.Get(&out))
+	require.Equal(t, activities.SweepResult{Swept: 3}, out)
+	for _, u := range []store.Upload{completed, cancelled, failed} {
+		require.NotContains(t, h.held, u.ObjectKey)
+	}
+	require.Contains(t, h.held, again.ObjectKey)
 }

@@ -102,7 +102,7 @@ func tidy(b *testing.B, w *dbtest.World, schedule string) {
 	b.Helper()
 	ctx := context.WithoutCancel(b.Context())
 	_ = temporalClient(b).ScheduleClient().GetHandle(ctx, schedule).Delete(ctx)
-	rows, _ := w.Store.Pool().Query(ctx, `SELECT object_key FROM files`)
+	rows, _ := w.Store.Pool().Query(ctx, `SELECT object_key FROM files UNION ALL SELECT object_key FROM uploads`)
 	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(b, err)
 	s3 := bucket(b)

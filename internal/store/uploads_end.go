@@ -123,8 +123,9 @@ func (s *Store) expireUploads(ctx context.Context, grace time.Duration, limit in
 
 // UploadsToSweep returns uploads that have ended and whose address takes no archive
 // any more, nor one that was on its way when it expired: what is still stored
-// under their key can go for good. They come behind the given one, the zero Upload
-// being before all.
+// under their key can go for good. Until then it is what an upload goes on with whose
+// end Postgres has lost, in a restore or a failover. They come behind the given one,
+// the zero Upload being before all.
 func (s *Store) UploadsToSweep(ctx context.Context, after Upload, limit int) ([]Upload, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+uploadColumns+` FROM uploads WHERE finished_at IS NOT NULL AND swept_at IS NULL
 		AND expires_at < now() - $1::interval AND (expires_at, id) > ($2, $3) ORDER BY expires_at, id LIMIT $4`,

@@ -20,6 +20,13 @@ func notProcessing(u Upload) error {
 	return fault.New(fault.Conflict, "upload %s is %s, not processing", u.ID, u.Status)
 }
 
+// notLookedAt is what a batch meets that was under way when Postgres was put back to
+// before the look into the archive. No plan counts its rows yet, so the look comes first.
+func notLookedAt(u Upload) error {
+	return fault.New(fault.Unavailable, "the archive of upload %s has not been looked at, or the look is lost; "+
+		"its rows are tried again after another look", u.ID)
+}
+
 // processing runs fn with an upload that is locked and still processed.
 func (s *Store) processing(ctx context.Context, id uuid.UUID, fn func(tx pgx.Tx, u Upload) error) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
@@ -68,12 +75,16 @@ type FinishRows struct {
 type FinishedRows struct{ Created, Failed int }
 
 // FinishRows stores the tasks of rows, or why they failed, in one transaction.
-// It fails with Conflict when the upload is not processed any more, with
-// ErrVersionChanged, and with Validation when the pipeline takes no tasks.
+// It fails with Conflict when the upload is not processed any more, with Unavailable
+// when nobody has looked into its archive, with ErrVersionChanged, and with Validation
+// when the pipeline takes no tasks.
 func (s *Store) FinishRows(ctx context.Context, in FinishRows) (FinishedRows, error) {
 	var out FinishedRows
 	err := s.processing(ctx, in.UploadID, func(tx pgx.Tx, u Upload) error {
 		out = FinishedRows{}
+		if !u.Inspected {
+			return notLookedAt(u)
+		}
 		waiting, err := in.waiting(ctx, tx)
 		if err != nil {
 			return err

@@ -107,11 +107,14 @@ func (s *Store) SaveUploadPlan(ctx context.Context, id uuid.UUID, plan UploadPla
 		case u.Inspected: // by the same call, whose answer was lost
 			return nil
 		}
-		// Rows that failed before anybody looked are done.
+		// Rows that failed before anybody looked are done. So are those that became tasks
+		// after a look that a failover lost, which earlier releases let them: the plan counts
+		// the bytes of the others, and theirs are done.
 		var total int
-		err := tx.QueryRow(ctx, `UPDATE uploads u SET rows_total = r.n, bytes_total = $2, skipped = $3, skipped_count = $4,
-				rows_done = r.failed, error_count = r.failed, inspected_at = now(), updated_at = now()
-			FROM (SELECT count(*) AS n, count(*) FILTER (WHERE status = 'failed') AS failed FROM upload_rows WHERE upload_id = $1) r
+		err := tx.QueryRow(ctx, `UPDATE uploads u SET rows_total = r.n, bytes_total = $2 + u.bytes_done, skipped = $3, skipped_count = $4,
+				rows_done = r.failed + r.created, success_count = r.created, error_count = r.failed, inspected_at = now(), updated_at = now()
+			FROM (SELECT count(*) AS n, count(*) FILTER (WHERE status = 'failed') AS failed,
+				count(*) FILTER (WHERE status = 'created') AS created FROM upload_rows WHERE upload_id = $1) r
 			WHERE u.id = $1 RETURNING u.rows_total`, id, plan.BytesTotal, skipped, plan.SkippedCount).Scan(&total)
 		if err == nil && u.Derived && total != plan.Derived {
 			err = fmt.Errorf("upload %s: %d rows are stored of %d that were derived from its archive", id, total, plan.Derived)

@@ -6,6 +6,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/taskloom/taskloom/internal/fault"
+	"github.com/taskloom/taskloom/internal/seeding"
 	"github.com/taskloom/taskloom/internal/store"
 )
 
@@ -131,4 +133,53 @@ func TestAPlanOfAnOlderReleaseIsNoticed(t *testing.T) {
 	require.NoError(t, u.Store.SaveUploadRows(ctx, whole, look, rows(12)))
 	old(whole)
 	require.NoError(t, u.Store.SaveUploadPlan(ctx, whole, store.UploadPlan{Look: look, Derived: 12}), "it is the same one")
+}
+
+// A batch may be under way while a standby takes over that had not heard of the look:
+// what it makes would be in no plan.
+func TestNoRowIsDoneBeforeTheLook(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	id := u.confirmed(rows(1)...).ID
+	in := store.FinishRows{UploadID: id, VersionID: u.VersionID, Created: []store.UploadTask{u.task(0)}}
+	_, err := u.Store.FinishRows(ctx, in)
+	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
+	require.ErrorContains(t, err, "has not been looked at")
+	require.Zero(t, u.load(id).RowsDone)
+
+	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, store.UploadPlan{}))
+	out, err := u.Store.FinishRows(ctx, in)
+	require.NoError(t, err)
+	require.Equal(t, store.FinishedRows{Created: 1}, out)
+}
+
+// Earlier releases let a batch write its rows all the same. A plan that comes after
+// them counts them, too.
+func TestAPlanCountsTheRowsThatAreTasksAlready(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	ctx := t.Context()
+	all := rows(3)
+	all[2].Errors = []seeding.ItemError{{Index: 2, FieldName: "question", Message: "is wrong"}}
+	id := u.confirmed(all...).ID
+	finish := func(row int) {
+		_, err := u.Store.FinishRows(ctx, store.FinishRows{UploadID: id, VersionID: u.VersionID, Created: []store.UploadTask{u.task(row)}})
+		require.NoError(t, err)
+	}
+	counts := func(up store.Upload) []int { return []int{up.RowsTotal, up.RowsDone, up.SuccessCount, up.ErrorCount} }
+	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, store.UploadPlan{BytesTotal: 6}))
+	finish(0)
+	_, err := u.Store.Pool().Exec(ctx, `UPDATE uploads SET inspected_at = NULL, bytes_total = 0 WHERE id = $1`, id)
+	require.NoError(t, err)
+
+	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, store.UploadPlan{BytesTotal: 3}), "of the row that waits")
+	require.Equal(t, []int{3, 2, 1, 1}, counts(u.load(id)))
+	finish(1)
+	end, err := u.Store.FinishUpload(ctx, id, store.UploadEnd{})
+	require.NoError(t, err)
+	require.Equal(t, store.UploadCompleted, end.Status)
+	require.Equal(t, []int{3, 3, 2, 1}, counts(end))
+	require.Equal(t, []int64{6, 6}, []int64{end.BytesTotal, end.BytesDone})
+	require.Empty(t, u.broken())
 }
