@@ -47,6 +47,7 @@ type accounts interface {
 	SessionUser(ctx context.Context, hash [32]byte) (store.User, error)
 	DeleteSession(ctx context.Context, hash [32]byte) error
 	Me(ctx context.Context, userID int64) (store.Me, error)
+	MyOrgs(ctx context.Context, userID int64) ([]store.MyOrg, error)
 	MemberOfOrg(ctx context.Context, userID, orgID int64) (store.Member, error)
 	MemberOfProject(ctx context.Context, userID, projectID int64) (store.Member, error)
 	MemberOfPipeline(ctx context.Context, userID, pipelineID int64) (store.Member, error)
@@ -54,7 +55,7 @@ type accounts interface {
 }
 
 type keys interface {
-	Keys(ctx context.Context, orgID int64) ([]store.APIKey, error)
+	ListKeys(ctx context.Context, orgID int64) ([]store.APIKey, error)
 	CreateKey(ctx context.Context, orgID, createdBy int64, name string, hash [32]byte, last4 string,
 		expiresAt *time.Time, actor int64) (store.APIKey, error)
 	SetKeyExpiry(ctx context.Context, orgID, keyID int64, expiresAt *time.Time, actor int64) (store.APIKey, error)
@@ -66,7 +67,9 @@ type work interface {
 	ClaimNext(ctx context.Context, m store.Member, kind pipeline.Kind) (*store.Claim, error)
 	ClaimTask(ctx context.Context, m store.Member, kind pipeline.Kind, taskID int64, node string) (*store.Claim, error)
 	LiveClaim(ctx context.Context, userID int64, claimID string) (store.Claim, error)
+	// MyClaims returns all that the person holds, ListClaims what a page lists of it.
 	MyClaims(ctx context.Context, userID int64) ([]store.Claim, error)
+	ListClaims(ctx context.Context, userID int64) ([]store.Claim, error)
 	ExtendClaim(ctx context.Context, userID int64, claimID string) (store.Claim, error)
 	ReleaseClaim(ctx context.Context, userID int64, claimID string, r store.Release) error
 	Work(ctx context.Context, c store.Claim) (store.Work, error)
@@ -122,7 +125,7 @@ type taskAdmin interface {
 type uploads interface {
 	ListUploads(ctx context.Context, orgID, pipelineID int64, limit int, after uuid.UUID) ([]store.Upload, error)
 	FindUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID) (store.Upload, error)
-	UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (store.UploadResult, error)
+	ShownResult(ctx context.Context, u store.Upload) (store.UploadResult, error)
 	CancelUpload(ctx context.Context, orgID, pipelineID int64, id uuid.UUID, actor int64) (store.Upload, error)
 	FilesByID(ctx context.Context, orgID int64, ids []uuid.UUID) ([]store.File, error)
 }

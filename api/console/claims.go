@@ -130,7 +130,7 @@ func (a *api) claimWork(ctx context.Context, in *claimInput) (*workOutput, error
 }
 
 func (a *api) listClaims(ctx context.Context, _ *struct{}) (*claimsOutput, error) {
-	claims, err := a.Store.MyClaims(ctx, caller(ctx).ID)
+	claims, err := a.Store.ListClaims(ctx, caller(ctx).ID)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (a *api) registerKeys() {
 }
 
 func (a *api) listKeys(ctx context.Context, in *InOrg) (*keysOutput, error) {
-	keys, err := a.Store.Keys(ctx, in.OrgID)
+	keys, err := a.Store.ListKeys(ctx, in.OrgID)
 	if err != nil {
 		return nil, err
 	}

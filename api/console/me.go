@@ -57,12 +57,13 @@ func (a *api) registerMe() {
 }
 
 func (a *api) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
-	me, err := a.Store.Me(ctx, caller(ctx).ID)
+	user := caller(ctx)
+	orgs, err := a.Store.MyOrgs(ctx, user.ID)
 	if err != nil {
 		return nil, err
 	}
-	out := &meOutput{Body: Me{User: User{ID: me.User.ID, Email: me.User.Email, Name: me.User.Name}, Orgs: []Org{}}}
-	for _, o := range me.Orgs {
+	out := &meOutput{Body: Me{User: User{ID: user.ID, Email: user.Email, Name: user.Name}, Orgs: []Org{}}}
+	for _, o := range orgs {
 		out.Body.Orgs = append(out.Body.Orgs, Org{ID: o.ID, Slug: o.Slug, Name: o.Name, Role: o.Role})
 	}
 	return out, nil

@@ -37,8 +37,8 @@ type Upload struct {
 // UploadDetail is an upload with what became of its rows so far.
 type UploadDetail struct {
 	Upload
-	Errors  []seeding.ItemError `json:"errors" doc:"Ordered by row, then by field name."`
-	TaskIDs []int64             `json:"task_ids" doc:"In the order of the rows."`
+	Errors  []seeding.ItemError `json:"errors" doc:"Ordered by row, then by field name: the first 250 while the upload runs, the first 10,000 once it has ended. error_count counts all rows."`
+	TaskIDs []int64             `json:"task_ids" doc:"The first 100, in the order of the rows; success_count counts all."`
 	Skipped []store.UploadSkip  `json:"skipped" doc:"The first 100 of the skipped entries."`
 }
 
@@ -81,7 +81,7 @@ func (a *api) registerUploads() {
 	}, a.listUploads)
 	register(a, huma.Operation{
 		OperationID: "getUploadDetail", Method: http.MethodGet, Path: "/pipelines/{pipeline_id}/uploads/{upload_id}", Tags: []string{"Uploads"},
-		Summary: "Get a ZIP upload", Description: "With its progress, its errors by row and its tasks.",
+		Summary: "Get a ZIP upload", Description: "With its progress, its first errors by row and its first tasks.",
 	}, a.getUpload)
 	register(a, huma.Operation{
 		OperationID: "cancelUpload", Method: http.MethodPost, Path: "/pipelines/{pipeline_id}/uploads/{upload_id}/cancel", Tags: []string{"Uploads"},
@@ -126,12 +126,11 @@ func (a *api) getUpload(ctx context.Context, in *OnUpload) (*uploadDetailOutput,
 	if err != nil {
 		return nil, err
 	}
-	m := membership(ctx)
-	u, err := a.Store.FindUpload(ctx, m.OrgID, in.PipelineID, id)
+	u, err := a.Store.FindUpload(ctx, membership(ctx).OrgID, in.PipelineID, id)
 	if err != nil {
 		return nil, err
 	}
-	result, err := a.Store.UploadResult(ctx, m.OrgID, id)
+	result, err := a.Store.ShownResult(ctx, u)
 	if err != nil {
 		return nil, err
 	}

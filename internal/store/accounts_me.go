@@ -72,6 +72,24 @@ func (s *Store) Me(ctx context.Context, userID int64) (Me, error) {
 	return me, nil
 }
 
+// MyOrgs returns the organizations that the person belongs to, sorted by name, without
+// their projects. Every open page asks for them again and again, and an organization may
+// have thousands of pipelines.
+func (s *Store) MyOrgs(ctx context.Context, userID int64) ([]MyOrg, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT o.id, o.slug, o.name, om.role
+		FROM org_members om JOIN organizations o ON o.id = om.org_id
+		WHERE om.user_id = $1 AND om.removed_at IS NULL ORDER BY o.name, o.id`, userID)
+	orgs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (MyOrg, error) {
+		var o MyOrg
+		err := row.Scan(&o.ID, &o.Slug, &o.Name, &o.Role)
+		return o, err
+	})
+	if err != nil {
+		return nil, translate(fmt.Errorf("list the organizations of a user: %w", err))
+	}
+	return orgs, nil
+}
+
 // mine is one row of the question: a pipeline with what it is in, or an
 // organization or project that has none.
 type mine struct {

@@ -142,6 +142,9 @@ func TestMe(t *testing.T) {
 			Pipelines: []store.MyPipeline{{ID: w.PipelineID, Name: "Math check", Status: store.StatusActive}},
 		}},
 	}}, me.Orgs)
+	orgs, err := w.Store.MyOrgs(ctx, w.Contributors[0])
+	require.NoError(t, err)
+	require.Equal(t, []store.MyOrg{{ID: w.OrgID, Slug: "acme", Name: "acme", Role: store.OrgRoleMember}}, orgs, "without their projects")
 	require.Equal(t, "contributor1@acme.test", me.User.Email)
 	require.Empty(t, me.User.PasswordHash)
 
@@ -168,6 +171,9 @@ func TestMe(t *testing.T) {
 	me, err = w.Store.Me(ctx, w.Outsider)
 	require.NoError(t, err)
 	require.Empty(t, me.Orgs)
+	orgs, err = w.Store.MyOrgs(ctx, w.Outsider)
+	require.NoError(t, err)
+	require.Empty(t, orgs)
 }
 
 func TestRemoveUser(t *testing.T) {

@@ -76,12 +76,26 @@ func (s *Store) AuthenticateKey(ctx context.Context, hash [32]byte) (APIKey, err
 	return k.APIKey, nil
 }
 
-// Keys lists the organization's keys: active ones first, then revoked ones,
-// newest first in each part.
+// Keys lists all of the organization's keys, for the command line: active ones first,
+// then revoked ones, newest first in each part.
 func (s *Store) Keys(ctx context.Context, orgID int64) ([]APIKey, error) {
+	return s.firstKeys(ctx, orgID, noBound)
+}
+
+// ListKeys is Keys for a page: MaxKeys at most, and none that is over instead of one
+// that still opens something.
+func (s *Store) ListKeys(ctx context.Context, orgID int64) ([]APIKey, error) {
+	return s.firstKeys(ctx, orgID, MaxKeys)
+}
+
+// firstKeys chooses by more than the order that it lists in: there, expired keys stand
+// among the active ones, as they can be given more time.
+func (s *Store) firstKeys(ctx context.Context, orgID int64, most int) ([]APIKey, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+keyColumns+`
-		FROM api_keys k JOIN users u ON u.id = k.created_by
-		WHERE k.org_id = $1 ORDER BY k.revoked_at IS NOT NULL, k.id DESC`, orgID)
+		FROM (SELECT * FROM api_keys WHERE org_id = $1
+			ORDER BY revoked_at IS NOT NULL, coalesce(expires_at <= now(), false), id DESC LIMIT $2) k
+		JOIN users u ON u.id = k.created_by
+		ORDER BY k.revoked_at IS NOT NULL, k.id DESC`, orgID, most)
 	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[APIKey])
 	if err != nil {
 		return nil, translate(fmt.Errorf("list API keys: %w", err))

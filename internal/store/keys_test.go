@@ -184,10 +184,45 @@ func TestKeysAreListedActiveFirst(t *testing.T) {
 		names = append(names, k.Name)
 	}
 	require.Equal(t, []string{"c", "b", "d", "test"}, names)
+	page, err := w.Store.ListKeys(ctx, w.OrgID)
+	require.NoError(t, err)
+	require.Equal(t, keys, page)
 
-	keys, err = w.Store.Keys(ctx, other.OrgID)
+	keys, err = w.Store.ListKeys(ctx, other.OrgID)
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
+}
+
+// An organization that makes a key for every run of something has more that are over
+// than one answer lists. Those hide none that still opens something.
+func TestKeysThatAreOverHideNone(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w := dbtest.NewWorld(t)
+	over := func(name, revoked, expires string) {
+		t.Helper()
+		_, err := w.Store.Pool().Exec(ctx, `INSERT INTO api_keys (org_id, name, hash, last4, created_by, revoked_at, expires_at)
+			SELECT $1, $3::text || i, sha256(convert_to($3::text || i, 'UTF8')), 'beef', $2, `+revoked+`, `+expires+`
+			FROM generate_series(1, $4::int) i`, w.OrgID, w.Admin, name, store.MaxKeys)
+		require.NoError(t, err)
+	}
+	_, _, err := createKey(ctx, w, "never expires")
+	require.NoError(t, err)
+	for name, is := range map[string][2]string{"revoked": {"now()", "NULL"}, "expired": {"NULL", "now() - interval '1 hour'"}} {
+		over(name, is[0], is[1])
+		keys, err := w.Store.ListKeys(ctx, w.OrgID)
+		require.NoError(t, err)
+		require.Len(t, keys, store.MaxKeys)
+		listed := map[string]bool{}
+		for _, k := range keys {
+			listed[k.Name] = true
+		}
+		require.True(t, listed["test"], name)
+		require.True(t, listed["never expires"], name)
+	}
+	all, err := w.Store.Keys(ctx, w.OrgID)
+	require.NoError(t, err)
+	require.Len(t, all, 2*store.MaxKeys+2, "the command line lists all")
 }
 
 func TestChangeKey(t *testing.T) {

@@ -89,13 +89,25 @@ func cut(s string) string {
 	return s
 }
 
-// MyClaims returns what the person holds now, oldest lease first.
+// MyClaims returns all that the person holds now, oldest lease first.
 func (s *Store) MyClaims(ctx context.Context, userID int64) ([]Claim, error) {
+	return s.lastClaims(ctx, userID, noBound)
+}
+
+// ListClaims is MyClaims for a page: MaxClaims at most. Those whose lease ended long ago
+// are left out before those that hold, as anybody may take them any moment.
+func (s *Store) ListClaims(ctx context.Context, userID int64) ([]Claim, error) {
+	return s.lastClaims(ctx, userID, MaxClaims)
+}
+
+// lastClaims returns the claims of the person whose leases end last, oldest lease first.
+func (s *Store) lastClaims(ctx context.Context, userID int64, most int) ([]Claim, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+claimColumns+` FROM task_nodes n JOIN tasks t ON t.id = n.task_id
 		JOIN pipelines p ON p.id = n.pipeline_id AND p.org_id = n.org_id
 		WHERE n.claimed_by = $1 AND n.status = 'claimed' AND `+mayWorkSQL("p.org_id", "$1", "n.kind")+`
-		ORDER BY n.lease_expires_at, n.task_id`, userID)
+		ORDER BY n.lease_expires_at DESC, n.task_id DESC LIMIT $2`, userID, most)
 	cs, err := pgx.CollectRows(rows, pgx.RowToStructByName[Claim])
+	slices.Reverse(cs)
 	return cs, translate(err)
 }
 

@@ -35,7 +35,8 @@ type VersionDetail struct {
 	Definition json.RawMessage
 }
 
-// Versions lists the published versions of a pipeline, newest first.
+// Versions lists the published versions of a pipeline, newest first, MaxVersions at
+// most. The live one is the newest.
 func (s *Store) Versions(ctx context.Context, orgID, pipelineID int64) ([]VersionRow, error) {
 	if _, err := s.Pipeline(ctx, orgID, pipelineID); err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (s *Store) Versions(ctx context.Context, orgID, pipelineID int64) ([]Versio
 	rows, _ := s.pool.Query(ctx, `SELECT v.id, v.number, v.note, v.published_by, v.created_at,
 			v.id IS NOT DISTINCT FROM p.version_id AS live, 0 AS open_tasks
 		FROM pipeline_versions v JOIN pipelines p ON p.id = v.pipeline_id AND p.org_id = v.org_id
-		WHERE v.org_id = $1 AND v.pipeline_id = $2 ORDER BY v.number DESC`, orgID, pipelineID)
+		WHERE v.org_id = $1 AND v.pipeline_id = $2 ORDER BY v.number DESC LIMIT $3`, orgID, pipelineID, MaxVersions)
 	out, err := pgx.CollectRows(rows, pgx.RowToStructByName[VersionRow])
 	if err != nil {
 		return nil, translate(fmt.Errorf("list versions: %w", err))

@@ -59,6 +59,17 @@ func TestVersionsAndRestoring(t *testing.T) {
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 }
 
+func TestVersionsListedHaveABound(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec(`INSERT INTO pipeline_versions (org_id, pipeline_id, number, definition)
+		SELECT $1, $2, 1 + i, '{}' FROM generate_series(1, $3::int) i`, b.OrgID, b.PipelineID, store.MaxVersions)
+	versions, err := b.Store.Versions(t.Context(), b.OrgID, b.PipelineID)
+	require.NoError(t, err)
+	require.Len(t, versions, store.MaxVersions)
+	require.Equal(t, store.MaxVersions+1, versions[0].Number, "the newest")
+}
+
 // A version of an older release, which took keys in another case, can be published again.
 // Every other one is restored word for word.
 func TestARestoredVersionCanBePublished(t *testing.T) {

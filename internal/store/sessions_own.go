@@ -21,11 +21,11 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
-// Sessions lists the person's sessions, last used first.
+// Sessions lists the person's sessions, last used first, MaxSessions at most.
 func (s *Store) Sessions(ctx context.Context, userID int64) ([]Session, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id, hash, agent, created_at, seen_at, expires_at FROM sessions
 		WHERE user_id = $1 AND expires_at > now() AND seen_at > now() - interval '12 hours'
-		ORDER BY seen_at DESC, id DESC`, userID)
+		ORDER BY seen_at DESC, id DESC LIMIT $2`, userID, MaxSessions)
 	sessions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Session, error) {
 		var one Session
 		hash := one.Hash[:]

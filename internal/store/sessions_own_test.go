@@ -58,6 +58,22 @@ func TestOwnSessions(t *testing.T) {
 	}
 }
 
+func TestSessionsListedHaveABound(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	w := dbtest.NewWorld(t)
+	inUse := sha256.Sum256([]byte("in use"))
+	require.NoError(t, w.Store.CreateSession(ctx, w.User(t, w.Admin), inUse, "", time.Hour))
+	_, err := w.Store.Pool().Exec(ctx, `INSERT INTO sessions (hash, user_id, agent, expires_at, seen_at)
+		SELECT sha256(convert_to(i::text, 'UTF8')), $1, '', now() + interval '1 hour', now() - interval '1 hour'
+		FROM generate_series(1, $2::int) i`, w.Admin, store.MaxSessions)
+	require.NoError(t, err)
+	sessions, err := w.Store.Sessions(ctx, w.Admin)
+	require.NoError(t, err)
+	require.Len(t, sessions, store.MaxSessions)
+	require.Equal(t, inUse, sessions[0].Hash)
+}
+
 func TestChangePasswordEndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -159,18 +159,40 @@ const MaxUploadErrors = seeding.MaxErrors
 
 // UploadResult is what became of an upload's rows.
 type UploadResult struct {
-	// Errors are the first MaxUploadErrors, ordered by row, then by field.
+	// Errors are the first, ordered by row, then by field.
 	Errors []seeding.ItemError
 	// TaskIDs are in the order of the rows that succeeded.
 	TaskIDs []int64
 }
 
-// UploadResult returns what became of the rows of an organization's upload. Rows
-// that a look into the archive stored before it was complete are none yet.
+// resultBounds are how much of a result is read: of the rows that failed, too, as
+// each has at least one error.
+type resultBounds struct{ created, failed, errors int }
+
+// UploadResult returns what became of the rows of an organization's upload: all tasks
+// and the first MaxUploadErrors.
 func (s *Store) UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (UploadResult, error) {
+	return s.uploadResult(ctx, orgID, id, resultBounds{created: noBound, failed: MaxUploadErrors, errors: MaxUploadErrors})
+}
+
+// ShownResult is the part of an upload's result that the console shows. It looks for no
+// more rows than the upload counts: without an error, none is searched for one.
+func (s *Store) ShownResult(ctx context.Context, u Upload) (UploadResult, error) {
+	most := MaxShownErrors
+	if u.Ended() {
+		most = MaxUploadErrors
+	}
+	return s.uploadResult(ctx, u.OrgID, u.ID, resultBounds{
+		created: min(u.SuccessCount, MaxShownTasks), failed: min(u.ErrorCount, most), errors: most,
+	})
+}
+
+// uploadResult reads a result. Rows that a look into the archive stored before it was
+// complete are none yet.
+func (s *Store) uploadResult(ctx context.Context, orgID int64, id uuid.UUID, most resultBounds) (UploadResult, error) {
 	out := UploadResult{Errors: []seeding.ItemError{}, TaskIDs: []int64{}}
 	ids, _ := s.pool.Query(ctx, `SELECT r.task_id FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
-		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status = 'created' ORDER BY r.row_index`, id, orgID)
+		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status = 'created' ORDER BY r.row_index LIMIT $3`, id, orgID, most.created)
 	created, err := pgx.CollectRows(ids, pgx.RowTo[int64])
 	if err != nil {
 		return out, translate(err)
@@ -178,17 +200,17 @@ func (s *Store) UploadResult(ctx context.Context, orgID int64, id uuid.UUID) (Up
 	out.TaskIDs = append(out.TaskIDs, created...)
 	rows, err := s.pool.Query(ctx, `SELECT r.errors FROM upload_rows r JOIN uploads u ON u.id = r.upload_id
 		WHERE r.upload_id = $1 AND u.org_id = $2 AND r.status = 'failed' AND (NOT u.derived OR u.inspected_at IS NOT NULL)
-		ORDER BY r.row_index LIMIT $3`, id, orgID, MaxUploadErrors)
+		ORDER BY r.row_index LIMIT $3`, id, orgID, most.failed)
 	if err != nil {
 		return out, translate(err)
 	}
 	defer rows.Close()
-	for len(out.Errors) < MaxUploadErrors && rows.Next() {
+	for len(out.Errors) < most.errors && rows.Next() {
 		var errs []seeding.ItemError
 		if err := rows.Scan(&errs); err != nil {
 			return out, translate(err)
 		}
-		out.Errors = append(out.Errors, errs[:min(len(errs), MaxUploadErrors-len(out.Errors))]...)
+		out.Errors = append(out.Errors, errs[:min(len(errs), most.errors-len(out.Errors))]...)
 	}
 	return out, translate(rows.Err())
 }

@@ -235,6 +235,7 @@ func TestRowsOfAChangedPipelineAreNotWritten(t *testing.T) {
 	u := newUploads(t)
 	ctx := t.Context()
 	id := u.confirmed(rows(1)...).ID
+	require.NoError(t, u.Store.SaveUploadPlan(ctx, id, store.UploadPlan{}))
 	in := store.FinishRows{UploadID: id, VersionID: u.VersionID + 1000, Created: []store.UploadTask{u.task(0)}}
 	_, err := u.Store.FinishRows(ctx, in)
 	require.ErrorIs(t, err, store.ErrVersionChanged)
@@ -244,23 +245,6 @@ func TestRowsOfAChangedPipelineAreNotWritten(t *testing.T) {
 	_, err = u.Store.FinishRows(ctx, in)
 	require.True(t, fault.Is(err, fault.Validation), "%v", err)
 	require.Zero(t, u.load(id).RowsDone)
-}
-
-func TestAResultHasABound(t *testing.T) {
-	t.Parallel()
-	u := newUploads(t)
-	ctx := t.Context()
-	id := u.confirmed().ID
-	_, err := u.Store.Pool().Exec(ctx, `INSERT INTO upload_rows (upload_id, row_index, status, errors)
-		SELECT $1, i, 'failed', jsonb_build_array(jsonb_build_object('index', i, 'field_name', 'a', 'message', 'x'),
-			jsonb_build_object('index', i, 'field_name', 'b', 'message', 'x')) FROM generate_series(0, $2) i`, id, store.MaxUploadErrors)
-	require.NoError(t, err)
-	_, err = u.Store.Pool().Exec(ctx, `UPDATE uploads SET inspected_at = now() WHERE id = $1`, id)
-	require.NoError(t, err)
-	got, err := u.Store.UploadResult(ctx, u.OrgID, id)
-	require.NoError(t, err)
-	require.Len(t, got.Errors, store.MaxUploadErrors)
-	require.Equal(t, store.MaxUploadErrors/2-1, got.Errors[store.MaxUploadErrors-1].Index)
 }
 
 func TestUploadsAreCancelled(t *testing.T) {

@@ -873,7 +873,7 @@ export const listUploads = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Get a ZIP upload
  *
- * For admins of the pipeline's project. With its progress, its errors by row and its tasks.
+ * For admins of the pipeline's project. With its progress, its first errors by row and its first tasks.
  */
 export const getUploadDetail = <ThrowOnError extends boolean = false>(options: Options<GetUploadDetailData, ThrowOnError>) => (options.client ?? client).get<GetUploadDetailResponses, GetUploadDetailErrors, ThrowOnError>({
     security: [{

@@ -1541,7 +1541,7 @@ export type UploadDetail = {
      */
     error_count: number;
     /**
-     * Ordered by row, then by field name.
+     * Ordered by row, then by field name: the first 250 while the upload runs, the first 10,000 once it has ended. error_count counts all rows.
      */
     errors: Array<ItemError>;
     expires_at: string;
@@ -1573,7 +1573,7 @@ export type UploadDetail = {
      */
     success_count: number;
     /**
-     * In the order of the rows.
+     * The first 100, in the order of the rows; success_count counts all.
      */
     task_ids: Array<number>;
     upload_id: string;

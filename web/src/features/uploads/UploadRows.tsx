@@ -7,6 +7,7 @@ import type { ItemError, UploadDetail } from '@/api';
 import { toCSV } from '@/lib/csv';
 import { download } from '@/lib/download';
 import { ErrorNote } from '@/ui/ErrorNote';
+import { place } from './progress';
 import { uploadQuery } from './queries';
 
 const pageSize = 25;
@@ -40,7 +41,7 @@ export function UploadRows({ pipelineId, uploadId }: { pipelineId: number; uploa
           )}
         </section>
       )}
-      <Created pipelineId={pipelineId} ids={d.task_ids} />
+      <Created pipelineId={pipelineId} ids={d.task_ids} count={d.success_count} />
     </Stack>
   );
 }
@@ -92,9 +93,7 @@ function Errors({ upload }: { upload: UploadDetail }) {
       </Table.ScrollContainer>
       <Group justify="space-between" mt={6}>
         <Text size="xs" c="dimmed">
-          {from + 1} to {from + shown.length} of {upload.errors.length.toLocaleString('en')}
-          {upload.error_count > upload.errors.length && ` kept of ${upload.error_count.toLocaleString('en')}`}. Rows
-          count from 0.
+          {place(upload, from + 1, from + shown.length)} Rows count from 0.
         </Text>
         {pages > 1 && (
           <Pagination
@@ -121,8 +120,10 @@ export function errorsCSV(errors: readonly ItemError[]): string {
 
 const idsShown = 50;
 
-function Created({ pipelineId, ids }: { pipelineId: number; ids: number[] }) {
+/** The ids are the first of as many as count says. */
+function Created({ pipelineId, ids, count }: { pipelineId: number; ids: number[]; count: number }) {
   if (ids.length === 0) return null;
+  const more = count - Math.min(ids.length, idsShown);
   return (
     <section>
       <Title order={3} size="h6" mb={4}>
@@ -134,9 +135,9 @@ function Created({ pipelineId, ids }: { pipelineId: number; ids: number[] }) {
             {id}
           </Anchor>
         ))}
-        {ids.length > idsShown && (
+        {more > 0 && (
           <Anchor component={Link} to={`/pipelines/${pipelineId}/tasks`} size="sm">
-            and {(ids.length - idsShown).toLocaleString('en')} more
+            and {more.toLocaleString('en')} more
           </Anchor>
         )}
       </Group>

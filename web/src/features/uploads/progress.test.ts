@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Upload } from '@/api';
-import { share, size, stage } from './progress';
+import { place, share, size, stage } from './progress';
 
 const base: Upload = {
   upload_id: 'u',
@@ -37,6 +37,18 @@ test('the stage says what goes on', () => {
     'Done: 3 created, 1 row refused.',
   );
   expect(stage({ ...base, status: 'failed', message: 'The archive is broken.' })).toBe('The archive is broken.');
+});
+
+test('errors that the server does not list are told of', () => {
+  const errors = [0, 0, 3].map((index) => ({ index, field_name: '', message: '' }));
+  const detail = { ...base, errors, task_ids: [], skipped: [] };
+  expect(place({ ...detail, error_count: 2 }, 1, 3)).toBe('1 to 3 of 3.');
+  expect(place({ ...detail, error_count: 3000 }, 1, 3)).toBe(
+    '1 to 3 of 3, of the first 2 of 3,000 refused rows; more are listed once the upload has ended.',
+  );
+  expect(place({ ...detail, status: 'failed', error_count: 3000 }, 1, 3)).toBe(
+    '1 to 3 of 3, of the first 2 of 3,000 refused rows.',
+  );
 });
 
 test('sizes', () => {

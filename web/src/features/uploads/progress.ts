@@ -1,4 +1,5 @@
-import type { Upload } from '@/api';
+import type { Upload, UploadDetail } from '@/api';
+import { isOver } from './queries';
 
 /** How far an upload is, 0 to 100; null when nobody can say yet. */
 export function share(u: Upload): number | null {
@@ -30,6 +31,16 @@ function finished(u: Upload): string {
   const n = u.success_count.toLocaleString('en');
   if (u.error_count === 0) return `Done: ${n} ${u.success_count === 1 ? 'task' : 'tasks'} created.`;
   return `Done: ${n} created, ${u.error_count.toLocaleString('en')} ${u.error_count === 1 ? 'row' : 'rows'} refused.`;
+}
+
+/** Which of its errors are shown. The server lists the first only, and more of them once the upload has ended. */
+export function place(u: UploadDetail, from: number, to: number): string {
+  const n = (x: number) => x.toLocaleString('en');
+  const shown = `${from} to ${to} of ${n(u.errors.length)}`;
+  const rows = new Set(u.errors.map((e) => e.index)).size; // one row may have several
+  if (u.error_count <= rows) return `${shown}.`;
+  const more = isOver(u) ? '' : '; more are listed once the upload has ended';
+  return `${shown}, of the first ${n(rows)} of ${n(u.error_count)} refused rows${more}.`;
 }
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'];
