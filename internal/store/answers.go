@@ -70,20 +70,36 @@ type said struct {
 // reviewer; what a reviewer said of one that is not among them counts as little as
 // that one does. A subtask may be among them more than once.
 func answers(p *pipeline.Pipeline, input form.Values, subs []submission) form.Values {
-	out := p.Statics()
-	maps.Copy(out, input)
-	var handedIn []string
+	m := merging(p, input)
 	for _, sub := range subs {
-		if f := p.Form(sub.Node); f != nil {
-			replace(out, f, sub.Values)
-			handedIn = append(handedIn, sub.Node)
-			continue
-		}
-		if len(sub.Values) > 0 {
-			correct(p, sub.Node, out, sub.Values, handedIn)
-		}
+		m.add(sub.Node, sub.Values)
 	}
-	return out
+	return m.known
+}
+
+// merge is what answers does, one submission after the other.
+type merge struct {
+	p        *pipeline.Pipeline
+	known    form.Values
+	handedIn []string
+}
+
+func merging(p *pipeline.Pipeline, input form.Values) *merge {
+	m := &merge{p: p, known: p.Statics()}
+	maps.Copy(m.known, input)
+	return m
+}
+
+// add merges what was handed in for a node.
+func (m *merge) add(node string, values form.Values) {
+	if f := m.p.Form(node); f != nil {
+		replace(m.known, f, values)
+		m.handedIn = append(m.handedIn, node)
+		return
+	}
+	if len(values) > 0 {
+		correct(m.p, node, m.known, values, m.handedIn)
+	}
 }
 
 // correct lays a reviewer's corrections of these subtasks over what is known. An answer

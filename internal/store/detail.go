@@ -74,11 +74,27 @@ type SubmissionDetail struct {
 
 // maxTimeline is how many of a task's newest journal rows and submissions a
 // detail shows, the latter up to timelineBytes of JSON: a submission may have
-// megabytes, and be taken back and handed in again and again.
+// megabytes, and be taken back and handed in again and again. The same holds for
+// the histories that people see of their work.
 const (
 	maxTimeline   = 500
 	timelineBytes = 8 << 20
 )
+
+// timelineSQL reads the submissions of a detail: $1 task, $2 organization, $3 maxTimeline,
+// $4 timelineBytes.
+var timelineSQL = newestSQL(`node_key, iteration, author, verdict, values, comments, created_at, undone_at`, `seq DESC`, `$4`,
+	`SELECT * FROM submissions WHERE task_id = $1 AND org_id = $2 ORDER BY seq DESC LIMIT $3`)
+
+// newestSQL reads columns of what another query finds, values and comments among them, in an
+// order that begins with the newest, up to so many bytes of JSON. The first row is there in
+// any case. The values of the rows beyond never leave Postgres.
+func newestSQL(columns, order, most, query string) string {
+	return `SELECT ` + columns + ` FROM (
+			SELECT *, row_number() OVER newest AS n, sum(octet_length(values::text) + octet_length(comments::text)) OVER newest AS bytes
+			FROM (` + query + `) recent WINDOW newest AS (ORDER BY ` + order + `)) s
+		WHERE n = 1 OR bytes <= ` + most + ` ORDER BY ` + order
+}
 
 // TaskDetail returns a task of a pipeline of the organization with all that
 // happened to it; NotFound otherwise.
@@ -108,10 +124,7 @@ func (s *Store) TaskDetail(ctx context.Context, orgID, pipelineID, taskID int64)
 	if d.Events, err = pgx.CollectRows(rows, pgx.RowToStructByName[EventDetail]); err != nil {
 		return TaskDetail{}, translate(err)
 	}
-	rows, _ = s.pool.Query(ctx, `SELECT node_key, iteration, author, verdict, values, comments, created_at, undone_at FROM (
-			SELECT *, row_number() OVER newest AS n, sum(octet_length(values::text) + octet_length(comments::text)) OVER newest AS bytes
-			FROM (SELECT * FROM submissions WHERE task_id = $1 AND org_id = $2 ORDER BY seq DESC LIMIT $3) recent WINDOW newest AS (ORDER BY seq DESC)) s
-		WHERE n = 1 OR bytes <= $4 ORDER BY seq DESC`, taskID, orgID, maxTimeline, timelineBytes)
+	rows, _ = s.pool.Query(ctx, timelineSQL, taskID, orgID, maxTimeline, timelineBytes)
 	if d.Submissions, err = pgx.CollectRows(rows, pgx.RowToStructByName[SubmissionDetail]); err != nil {
 		return TaskDetail{}, translate(err)
 	}

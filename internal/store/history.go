@@ -147,7 +147,7 @@ func (s *Store) became(ctx context.Context, items []Done) error {
 	for i, d := range items {
 		tasks[i], orgs[i] = d.TaskID, d.OrgID
 	}
-	verdicts, err := s.verdicts(ctx, orgs, tasks)
+	approvals, err := s.approvals(ctx, orgs, tasks)
 	if err != nil {
 		return translate(err)
 	}
@@ -159,7 +159,7 @@ func (s *Store) became(ctx context.Context, items []Done) error {
 		}
 		node, _ := p.Node(d.Node)
 		d.Title = node.Title
-		d.Outcome = d.outcome(p, verdicts[d.TaskID])
+		d.Outcome = d.outcome(p, approvals[d.TaskID])
 		if !d.Recent || d.UndoneAt != nil || d.Status != task.NodeSubmitted {
 			continue
 		}
@@ -171,19 +171,27 @@ func (s *Store) became(ctx context.Context, items []Done) error {
 	return nil
 }
 
-// verdicts returns the verdicts on the tasks that stand, in their order.
-func (s *Store) verdicts(ctx context.Context, orgs, tasks []int64) (map[int64][]submission, error) {
-	type verdict struct {
-		submission
+// approval is the newest one by a review of a task: of those that corrected a field, or of
+// those that corrected nothing.
+type approval struct {
+	TaskID int64  `db:"task_id"`
+	Node   string `db:"node_key"` // the review
+	Field  string `db:"field"`    // "" where nothing was corrected
+	Seq    int64  `db:"seq"`
+}
 
-		TaskID int64 `db:"task_id"`
-	}
-	rows, _ := s.pool.Query(ctx, `SELECT task_id, `+submissionColumns+` FROM submissions
-		WHERE task_id = ANY ($1) AND org_id = ANY ($2) AND verdict <> '' AND undone_at IS NULL ORDER BY task_id, seq`, tasks, orgs)
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[verdict])
-	out := map[int64][]submission{}
-	for _, v := range all {
-		out[v.TaskID] = append(out[v.TaskID], v.submission)
+// approvals returns the approvals of the tasks that stand, as far as outcomes need them: the
+// newest ones, however many there were. What they say, which may be megabytes each, stays in
+// Postgres.
+func (s *Store) approvals(ctx context.Context, orgs, tasks []int64) (map[int64][]approval, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT s.task_id, s.node_key, coalesce(k.field, '') AS field, max(s.seq) AS seq
+		FROM submissions s LEFT JOIN LATERAL jsonb_object_keys(s.values) AS k (field) ON true
+		WHERE s.task_id = ANY ($1) AND s.org_id = ANY ($2) AND s.verdict = 'approve' AND s.undone_at IS NULL
+		GROUP BY s.task_id, s.node_key, k.field`, tasks, orgs)
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[approval])
+	out := map[int64][]approval{}
+	for _, a := range all {
+		out[a.TaskID] = append(out[a.TaskID], a)
 	}
 	return out, err
 }

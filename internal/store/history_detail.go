@@ -19,7 +19,8 @@ type DoneDetail struct {
 	// Values are what the form shows, with what was handed in.
 	Values   form.Values
 	Comments []Comment
-	// Reviews are the verdicts on it, oldest first.
+	// Reviews are the verdicts on it, oldest first. Of many, or large ones, the oldest
+	// are missing.
 	Reviews []Judgement
 }
 
@@ -77,18 +78,15 @@ func (s *Store) content(ctx context.Context, d *DoneDetail) error {
 	if err != nil {
 		return err
 	}
-	var then []submission
-	for _, r := range all {
-		if r.Seq < d.Seq {
-			then = append(then, r.submission)
-		}
+	known, err := answersBefore(ctx, s.pool, p, d.Done, input, all)
+	if err != nil {
+		return err
 	}
-	known := answers(p, input, then)
 	if d.Kind == pipeline.KindSubtask {
 		d.Values = only(known, shown(p.Form(d.Node)))
-		d.Reviews = judgements(p, all, d.Done)
 		maps.Copy(d.Values, values)
-		return nil
+		d.Reviews, err = s.judgements(ctx, p, all, d.Done)
+		return err
 	}
 	if len(values) > 0 {
 		node, _ := p.Node(d.Node)
@@ -102,6 +100,54 @@ func (s *Store) content(ctx context.Context, d *DoneDetail) error {
 	return nil
 }
 
+// answersBefore merges what was known of a task's fields before something was handed in.
+// Each submission is forgotten once it is merged: however many there were, no more than one
+// of them is in memory beside what is known.
+func answersBefore(
+	ctx context.Context, q querier, p *pipeline.Pipeline, d Done, input form.Values, all []round,
+) (form.Values, error) {
+	m := merging(p, input)
+	rows, _ := q.Query(ctx, `SELECT node_key, values FROM submissions
+		WHERE task_id = $1 AND org_id = $2 AND seq = ANY ($3) ORDER BY seq`, d.TaskID, d.OrgID, explaining(p, all, d.Seq))
+	var node string
+	var values form.Values
+	_, err := pgx.ForEachRow(rows, []any{&node, &values}, func() error {
+		m.add(node, values)
+		values = nil // the next row gets a map of its own
+		return nil
+	})
+	return m.known, err
+}
+
+// explaining lists the rounds before a number that the answers then follow from. It goes
+// back from there. A submission replaces all that was said about its subtask before, so
+// older ones of that subtask, and corrections of nothing but such subtasks, say nothing. A
+// correction that does say something may have looked at every answer as it was then.
+func explaining(p *pipeline.Pipeline, all []round, before int64) []int64 {
+	var out []int64
+	replaced := map[string]bool{}
+	for _, r := range slices.Backward(all) {
+		switch {
+		case r.Seq >= before:
+		case p.Form(r.Node) != nil:
+			if !replaced[r.Node] {
+				out = append(out, r.Seq)
+			}
+			replaced[r.Node] = true
+		case r.Corrects && corrects(p, r.Node, replaced):
+			out = append(out, r.Seq)
+			clear(replaced)
+		}
+	}
+	return out
+}
+
+// corrects reports whether a review checks a subtask that is not among those replaced.
+func corrects(p *pipeline.Pipeline, review string, replaced map[string]bool) bool {
+	n, _ := p.Node(review)
+	return slices.ContainsFunc(n.Reviews, func(t pipeline.Target) bool { return !replaced[t.Node] })
+}
+
 // underReview keeps the values on the forms that a review checks.
 func underReview(p *pipeline.Pipeline, review string, values form.Values) form.Values {
 	out := form.Values{}
@@ -112,9 +158,31 @@ func underReview(p *pipeline.Pipeline, review string, values form.Values) form.V
 	return out
 }
 
-// judgements lists the verdicts on a subtask's submission, up to its next one.
-func judgements(p *pipeline.Pipeline, all []round, d Done) []Judgement {
+// judgements reads the verdicts on a subtask's submission, as far back as a history shows.
+func (s *Store) judgements(ctx context.Context, p *pipeline.Pipeline, all []round, d Done) ([]Judgement, error) {
+	verdicts := verdictsOn(p, all, d)
+	wanted := make([]piece, len(verdicts))
+	for i, r := range verdicts {
+		wanted[i] = piece{values: r.Seq, comments: r.Seq}
+	}
+	read, err := contents(ctx, s.pool, d.OrgID, d.TaskID, wanted)
+	if err != nil {
+		return nil, err
+	}
 	var out []Judgement
+	for _, r := range verdicts {
+		if c, ok := read[r.Seq]; ok {
+			out = append(out, Judgement{
+				Verdict: r.Verdict, Comments: about(c.Comments, d.Node), Values: ownFields(p, d.Node, c.Values), At: r.CreatedAt,
+			})
+		}
+	}
+	return out, nil
+}
+
+// verdictsOn lists the verdicts on a subtask's submission, up to its next one.
+func verdictsOn(p *pipeline.Pipeline, all []round, d Done) []round {
+	var out []round
 	for _, r := range all {
 		switch {
 		case d.UndoneAt != nil, r.Seq <= d.Seq:
@@ -124,9 +192,7 @@ func judgements(p *pipeline.Pipeline, all []round, d Done) []Judgement {
 		case !reviews(p, r.Node, d.Node), r.Verdict == VerdictReject && len(r.Returned) > 0 && !slices.Contains(r.Returned, d.Node):
 			continue
 		}
-		out = append(out, Judgement{
-			Verdict: r.Verdict, Comments: about(r.Comments, d.Node), Values: ownFields(p, d.Node, r.Values), At: r.CreatedAt,
-		})
+		out = append(out, r)
 	}
 	return out
 }

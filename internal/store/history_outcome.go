@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/taskloom/taskloom/internal/form"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/task"
@@ -30,9 +32,9 @@ const (
 	OutcomeClosed Outcome = "closed"
 )
 
-// outcome follows from where the node is now, and from the verdicts on the
+// outcome follows from where the node is now, and from the approvals of the
 // task.
-func (d Done) outcome(p *pipeline.Pipeline, verdicts []submission) Outcome {
+func (d Done) outcome(p *pipeline.Pipeline, approvals []approval) Outcome {
 	switch {
 	case d.UndoneAt != nil:
 		return OutcomeUndone
@@ -41,7 +43,7 @@ func (d Done) outcome(p *pipeline.Pipeline, verdicts []submission) Outcome {
 	}
 	switch d.Status {
 	case task.NodeFinished:
-		return d.accepted(p, verdicts)
+		return d.accepted(p, approvals)
 	case task.NodeEscalated, task.NodeQuarantined:
 		return OutcomeEscalated
 	case task.NodeNA:
@@ -52,17 +54,18 @@ func (d Done) outcome(p *pipeline.Pipeline, verdicts []submission) Outcome {
 }
 
 // accepted tells how what is final was judged.
-func (d Done) accepted(p *pipeline.Pipeline, verdicts []submission) Outcome {
+func (d Done) accepted(p *pipeline.Pipeline, approvals []approval) Outcome {
 	out := OutcomeFinished
 	if d.Kind != pipeline.KindSubtask {
 		return out
 	}
-	for _, v := range verdicts {
-		if v.Seq < d.Seq || v.Verdict != VerdictApprove || !reviews(p, v.Node, d.Node) {
+	own := ownNames(p, d.Node)
+	for _, a := range approvals {
+		if a.Seq < d.Seq || !reviews(p, a.Node, d.Node) {
 			continue
 		}
 		out = OutcomeAccepted
-		if len(ownFields(p, d.Node, v.Values)) > 0 {
+		if slices.Contains(own, a.Field) {
 			return OutcomeFixed
 		}
 	}
@@ -71,6 +74,11 @@ func (d Done) accepted(p *pipeline.Pipeline, verdicts []submission) Outcome {
 
 // ownFields keeps the values of a subtask's own fields.
 func ownFields(p *pipeline.Pipeline, node string, values form.Values) form.Values {
+	return only(values, ownNames(p, node))
+}
+
+// ownNames are the names of a subtask's own fields.
+func ownNames(p *pipeline.Pipeline, node string) []string {
 	f := p.Form(node)
 	if f == nil {
 		return nil
@@ -79,5 +87,5 @@ func ownFields(p *pipeline.Pipeline, node string, values form.Values) form.Value
 	for _, field := range f.Fields() {
 		names = append(names, field.Name)
 	}
-	return only(values, names)
+	return names
 }

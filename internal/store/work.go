@@ -27,7 +27,7 @@ type Work struct {
 	// Comments are those of the rejection that returned the node.
 	Comments []Comment
 	// Earlier are the holder's own attempts at the node that were returned,
-	// oldest first.
+	// oldest first. Of many, or large ones, the oldest are missing.
 	Earlier []Attempt
 	// UndoOf is what the claim undoes, nil for every other claim.
 	UndoOf *Undone
@@ -61,7 +61,8 @@ type Reviewed struct {
 	Values    form.Values
 	Author    Person
 	Iteration int
-	// Earlier are its earlier rounds, oldest first.
+	// Earlier are its earlier rounds, oldest first. As in Work, the oldest may be
+	// missing.
 	Earlier []Attempt
 }
 
@@ -138,16 +139,32 @@ func (s *Store) before(ctx context.Context, p *pipeline.Pipeline, w *Work) error
 			return err
 		}
 	}
+	return s.earlier(ctx, p, w)
+}
+
+// earlier reads the earlier rounds, all together up to what a history may show.
+func (s *Store) earlier(ctx context.Context, p *pipeline.Pipeline, w *Work) error {
 	all, err := rounds(ctx, s.pool, w.OrgID, w.TaskID)
 	if err != nil {
 		return err
 	}
+	var mine []attempt
 	if w.Kind == pipeline.KindSubtask {
-		w.Earlier = own(attempts(p, all, w.Node, w.Iteration), w.UserID)
+		mine = own(attempts(p, all, w.Node, w.Iteration), w.UserID)
 	}
+	wanted := pieces(mine)
+	under := make([][]attempt, len(w.Reviewed))
+	for i, r := range w.Reviewed {
+		under[i] = attempts(p, all, r.Node, r.Iteration)
+		wanted = append(wanted, pieces(under[i])...)
+	}
+	read, err := contents(ctx, s.pool, w.OrgID, w.TaskID, wanted)
+	if err != nil {
+		return err
+	}
+	w.Earlier = shownAttempts(mine, read)
 	for i := range w.Reviewed {
-		r := &w.Reviewed[i]
-		r.Earlier = attempts(p, all, r.Node, r.Iteration)
+		w.Reviewed[i].Earlier = shownAttempts(under[i], read)
 	}
 	return nil
 }
