@@ -141,13 +141,18 @@ func UnsupportedMedia(format string, args ...any) error {
 	return withStatus(http.StatusUnsupportedMediaType, fault.New(fault.InvalidRequest, format, args...))
 }
 
-// readInTime reads a body with a deadline. One that came whole leaves none, so
-// that the operation may take longer. After an error one stays: net/http reads
+// readInTime reads a body with a deadline, and no longer once others wait for the room of
+// one that hardly comes. One that came whole leaves no deadline, so that the operation may
+// take longer. After an error one stays: net/http reads
 // what is left of a body before it sends the answer, and would wait for ever for
 // somebody who sends no more.
 func (rd *Reader) readInTime(w http.ResponseWriter, r *http.Request, limit int64, ticket *ticket) ([]byte, error) {
 	_ = huma.SetReadDeadline(w, time.Now().Add(rd.arrival)) // not every test's writer has deadlines
+	ticket.reading(func() { _ = huma.SetReadDeadline(w, time.Now()) })
 	data, err := rd.readAll(w, r, limit, ticket)
+	if ticket.arrived() && err != nil {
+		err = fault.New(fault.InvalidRequest, "the body came too slowly while others waited to send theirs; send it in parts")
+	}
 	var deadline time.Time
 	if err != nil {
 		deadline = time.Now().Add(rd.rest)

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,6 +35,123 @@ func large(t *testing.T, rd *Reader, owner string, n int, stalls bool) (Body, er
 		r.ContentLength = int64(n)
 	}
 	return rd.Read(httptest.NewRecorder(), r, MaxBody)
+}
+
+// onConn is a writer of answers to what comes by a connection.
+type onConn struct {
+	*httptest.ResponseRecorder
+	conn net.Conn
+}
+
+func (c onConn) SetReadDeadline(at time.Time) error { return c.conn.SetReadDeadline(at) }
+
+// stall sends n bytes for the owner, of more that it announces, and then one each second or
+// none.
+func stall(t *testing.T, rd *Reader, owner string, n int, trickles bool) error {
+	t.Helper()
+	here, there := net.Pipe()
+	sent := make(chan struct{})
+	defer func() {
+		_ = here.Close()
+		<-sent
+	}()
+	go func() {
+		defer close(sent)
+		_, err := io.WriteString(there, strings.Repeat("x", n))
+		for trickles && err == nil {
+			pass(time.Second)
+			_, err = io.WriteString(there, "x")
+		}
+	}()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", here)
+	r = r.WithContext(withExchange(r.Context(), &Exchange{owner: owner}))
+	r.ContentLength = MaxBody
+	body, err := rd.Read(onConn{httptest.NewRecorder(), here}, r, MaxBody)
+	body.Close()
+	return err
+}
+
+// Bodies that stand still, or come byte by byte, have no room for long that others wait for.
+func TestBodiesThatStandStillGiveWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const size = 1 << 20
+		rd := NewReader()
+		rd.budget.all.limit = size
+		ended := make(chan error, 2)
+		for i, trickles := range []bool{false, true} { // the second one may go beyond the limit
+			go func() { ended <- stall(t, rd, fmt.Sprintf("org %d", i+1), size, trickles) }()
+			synctest.Wait()
+		}
+		pass(time.Minute)
+		require.Empty(t, ended, "nobody waits for room")
+		began := time.Now()
+		body, err := large(t, rd, "org 3", size, false)
+		require.NoError(t, err)
+		body.Close()
+		require.LessOrEqual(t, time.Since(began), paceTime+paceLook)
+		for range 2 {
+			err := <-ended
+			require.True(t, fault.Is(err, fault.InvalidRequest), "%v", err)
+			require.ErrorContains(t, err, "send it in parts")
+		}
+		synctest.Wait()
+		require.Zero(t, rd.budget.all.used)
+		require.Empty(t, rd.budget.tickets)
+	})
+}
+
+// Only those are cut whose room helps who waits, and who bring too little for no reason of
+// ours.
+func TestWhoIsCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget()
+		var cut []string
+		open := func(owner string, held int64) *ticket {
+			body := b.open(owner)
+			body.reading(func() { cut = append(cut, owner) })
+			require.NoError(t, body.take(t.Context(), held))
+			return body
+		}
+		looks := func(owner string) []string {
+			cut = nil
+			b.open(owner).cutSlow(1)
+			slices.Sort(cut)
+			return cut
+		}
+		still, steady := open("still", paceBytes), open("steady", paceBytes)
+		open("empty", 0)
+		arrived := open("arrived", paceBytes)
+		require.False(t, arrived.arrived())
+		require.Empty(t, looks("any"), "they have just begun")
+		pass(paceTime)
+		require.Empty(t, looks("any"), "they brought enough in that time")
+		require.NoError(t, steady.take(t.Context(), paceBytes))
+		pass(paceTime - time.Nanosecond)
+		require.Empty(t, looks("any"))
+		pass(time.Nanosecond)
+		require.Equal(t, []string{"still"}, looks("any"))
+		require.True(t, still.arrived())
+		require.False(t, steady.arrived())
+
+		// Those of an owner with a full share are in the way of each other, and of nobody else.
+		open("full", shareBytes)
+		beyond := open("full", 1)
+		blocked := b.open("full")
+		blocked.reading(func() { cut = append(cut, "blocked") })
+		room, _ := blocked.try(1)
+		require.False(t, room)
+		open("slow", 1)
+		pass(paceTime)
+		require.Equal(t, []string{"full"}, looks("full"), "the one that brought a byte")
+		require.Equal(t, []string{"slow"}, looks("any"))
+		beyond.close()
+		pass(paceTime)
+		room, _ = blocked.try(1)
+		require.True(t, room)
+		require.Equal(t, []string{"full"}, looks("full"), "who waited until now brought nothing because of that")
+	})
 }
 
 // What was announced and does not come takes nothing away from others.

@@ -58,7 +58,7 @@ func withExchange(ctx context.Context, ex *Exchange) context.Context {
 func (ex *Exchange) Note(attrs ...slog.Attr) { ex.attrs = append(ex.attrs, attrs...) }
 
 // Belongs says whose share of the budget for bodies the request uses, such as
-// "key 7". Without it all share one.
+// "org 7". Without it all share one.
 func (ex *Exchange) Belongs(owner string) { ex.owner = owner }
 
 // fail remembers the internal cause of a 5xx for the log line; the first one

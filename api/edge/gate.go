@@ -20,8 +20,10 @@ import (
 // wait in line for a moment and are refused then. Nobody holds a place while
 // they send a body or read an answer, so slow callers keep nobody out. People,
 // programs, and what takes long by its nature have places of their own, so that
-// none of them keeps the others out: programs that flood leave people at work. Who
-// floods as a person and is none stands apart, at one place.
+// none of them keeps the others out: programs that flood leave people at work. What takes
+// long has one line, for more of it at once than its places is more than a machine bears:
+// there people go before programs. Who floods as a person and is none stands apart, at
+// one place.
 type Gate struct {
 	programs, people, slow, apart *line
 	peoplePrefix                  string // of the paths that people call
@@ -69,7 +71,8 @@ func NewGate(places int, people string, now func() time.Time, reg prometheus.Reg
 	}
 	// Only among programs: who asks again at once is one, and of people those who work
 	// have places for longer than those who look whether there is work.
-	g.programs.places.had = newShares()
+	g.programs.places.had, g.slow.places.had = newShares(), newShares()
+	g.slow.places.mixed = true
 	if reg != nil {
 		reg.MustRegister(refused)
 	}
@@ -82,10 +85,21 @@ func (g *Gate) line(path string, announced int64) *line {
 	switch {
 	case announced > slowBody:
 		return g.slow
-	case strings.HasPrefix(path, g.peoplePrefix):
+	case g.byPerson(path):
 		return g.people
 	}
 	return g.programs
+}
+
+// byPerson reports whether it is people who call a path.
+func (g *Gate) byPerson(path string) bool { return strings.HasPrefix(path, g.peoplePrefix) }
+
+// caller is who a request says that it is from. Keys that people send tell nothing.
+func (g *Gate) caller(r *http.Request) caller {
+	if g.byPerson(r.URL.Path) {
+		return person
+	}
+	return callerOf(r.Header)
 }
 
 // toldAfter is how long after they came a program hears at the soonest that it is refused
@@ -128,7 +142,7 @@ func (g *Gate) Shed(prefix string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		l, who := g.line(r.URL.Path, r.ContentLength), callerOf(r.Header)
+		l, who := g.line(r.URL.Path, r.ContentLength), g.caller(r)
 		if !l.full(who) {
 			next.ServeHTTP(w, r)
 			return
@@ -156,7 +170,7 @@ func (g *Gate) Middleware(api huma.API) func(huma.Context, func(huma.Context)) {
 		}
 		ex := From(ctx.Context())
 		r, _ := humachi.Unwrap(ctx)
-		ex.gate, ex.line, ex.caller = g, g.line(r.URL.Path, r.ContentLength), callerOf(r.Header)
+		ex.gate, ex.line, ex.caller = g, g.line(r.URL.Path, r.ContentLength), g.caller(r)
 		switch {
 		case ex.apart:
 			ex.line = g.apart

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,25 +16,36 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/taskloom/taskloom/internal/apikey"
 )
+
+// searching returns how an admin searches behind the gate, and does that in their place.
+// They send a key besides, which tells nothing of a person.
+func searching(t *testing.T, g *Gate, does func()) (search func() (status int)) {
+	t.Helper()
+	router := chi.NewRouter()
+	router.Use(Identify)
+	api := humachi.New(router, Config("test", "1", ""))
+	api.UseMiddleware(g.Middleware(api))
+	huma.Register(api, huma.Operation{
+		OperationID: "search", Method: http.MethodGet, Path: people + "tasks", Security: []map[string][]string{{"key": {}}}, Metadata: Slow(),
+	}, func(context.Context, *struct{}) (*struct{}, error) { does(); return nil, nil })
+	return func() int {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, people+"tasks", http.NoBody)
+		r.Header.Set(KeyHeader, apikey.Prefix+strings.Repeat("0", apikey.Length-len(apikey.Prefix)))
+		w := httptest.NewRecorder()
+		router.ServeHTTP(w, r)
+		return w.Code
+	}
+}
 
 // What takes long by its nature stands in a line of its own, which the door does not
 // know of: when that is too long, nobody new stands in it.
 func TestTheLineOfSlowWorkIsAskedAsWell(t *testing.T) {
 	t.Parallel()
-	router := chi.NewRouter()
-	router.Use(Identify)
-	api := humachi.New(router, Config("test", "1", ""))
 	g := NewGate(1, people, time.Now, nil)
-	api.UseMiddleware(g.Middleware(api))
-	huma.Register(api, huma.Operation{
-		OperationID: "search", Method: http.MethodGet, Path: people + "tasks", Security: []map[string][]string{{"key": {}}}, Metadata: Slow(),
-	}, func(context.Context, *struct{}) (*struct{}, error) { return nil, nil })
-	search := func() int {
-		w := httptest.NewRecorder()
-		router.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, people+"tasks", http.NoBody))
-		return w.Code
-	}
+	search := searching(t, g, func() {})
 	require.Equal(t, http.StatusNoContent, search())
 	g.slow.waiting.Store(longestLine)
 	require.Equal(t, http.StatusServiceUnavailable, search(), "though a place is free")
@@ -104,6 +116,109 @@ func TestSlowWorkWaitsForSlowWork(t *testing.T) {
 		began := time.Now()
 		all.Wait()
 		require.Equal(t, 6*time.Second, time.Since(began), "one after the other")
+	})
+}
+
+// A program with many large requests at a time keeps neither an admin's search nor another
+// program's import out, before it is known to be an overload and in it.
+func TestAFloodOfSlowWorkKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const flooding, other caller = 1, 2
+		const lasts = 30 * time.Second
+		g := NewGate(8, people, time.Now, nil) // two places for slow work
+		began := time.Now()
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		served, refused := map[caller]int{}, map[caller]int{}
+		asks := func(who caller, work, pause time.Duration) {
+			for time.Since(began) < lasts {
+				ex := &Exchange{gate: g, line: g.slow, caller: who}
+				err := ex.enter(t.Context())
+				mu.Lock()
+				if err == nil {
+					served[who]++
+				} else {
+					refused[who]++
+				}
+				mu.Unlock()
+				if err == nil {
+					ex.owner = "known"
+					pass(work)
+					ex.Leave()
+				}
+				pass(pause)
+			}
+		}
+		for range 20 { // creations of 5,000 tasks on a full machine
+			all.Go(func() { asks(flooding, 2500*time.Millisecond, 10*time.Millisecond) })
+		}
+		pass(1500 * time.Millisecond)
+		all.Go(func() { asks(person, 100*time.Millisecond, time.Second) })
+		all.Go(func() { asks(other, time.Second/2, 2*time.Second) })
+		all.Wait()
+		require.Zero(t, refused[person])
+		require.Zero(t, refused[other])
+		require.Greater(t, served[person], 6)
+		require.Greater(t, served[other], 4)
+		require.Positive(t, refused[flooding])
+		require.Greater(t, served[flooding], 14, "what is left is its own")
+	})
+}
+
+// An admin's search goes before an import that came first, whatever key it sends along.
+func TestASearchGoesBeforeAnImport(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(1, people, time.Now, nil)
+		var order []string // one at a time has the place
+		search := searching(t, g, func() { order = append(order, "search") })
+		require.True(t, g.slow.places.try())
+		var all sync.WaitGroup
+		all.Go(func() {
+			ex := &Exchange{gate: g, line: g.slow, caller: 1}
+			if assert.NoError(t, ex.enter(t.Context())) {
+				order = append(order, "import")
+				ex.Leave()
+			}
+		})
+		synctest.Wait()
+		all.Go(func() { assert.Equal(t, http.StatusNoContent, search()) })
+		synctest.Wait()
+		g.slow.release()
+		all.Wait()
+		require.Equal(t, []string{"search", "import"}, order)
+	})
+}
+
+// In an overload of what takes long those have a burst's patience who did not make it:
+// people, and who had less than one that waits.
+func TestWhoMadeNoOverloadOfSlowWorkWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const much, little caller = 1, 2
+		l := NewGate(1, people, time.Now, nil).slow
+		require.True(t, l.places.try())
+		l.places.had.charge(much, true, 0, time.Second)
+		l.places.had.charge(much, true, 0, time.Second)
+		l.places.had.charge(little, true, 0, 0)
+		waits := func(who caller) time.Duration {
+			came := time.Now()
+			assert.False(t, l.take(t.Context(), false, who))
+			return time.Since(came)
+		}
+		var all sync.WaitGroup
+		for range remembered {
+			all.Go(func() { waits(much) })
+		}
+		all.Wait() // in vain, so it is an overload
+		all.Go(func() { assert.Equal(t, slowPatience.overload, waits(much)) })
+		synctest.Wait()
+		all.Go(func() { assert.Equal(t, slowPatience.burst, waits(little)) })
+		all.Go(func() { assert.Equal(t, slowPatience.burst, waits(person)) })
+		all.Wait()
+		require.Equal(t, slowPatience.overload, waits(little), "when nobody waits who had more")
+		require.Equal(t, slowPatience.burst, waits(person))
 	})
 }
 

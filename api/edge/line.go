@@ -25,14 +25,16 @@ import (
 // much could be done, and what comes in a second or two is done in the next. The line
 // begins anew when something is done again. 0 is never, where work takes that long.
 //
-// Who has waited for late is served after the others in an overload; 0 is never.
+// Who has waited for late is served after the others in an overload; 0 is never, and
+// nobody asks for shares then. Where late is as long as anybody waits, nobody is late, and
+// an overload is served by shares.
 type patience struct{ burst, standing, still, busy, overload, late, calm time.Duration }
 
 // What is answered in milliseconds waits for milliseconds in an overload; what
 // takes a second or more by its nature would be turned away by that with nobody
 // else there. On a full machine a creation of 5,000 tasks takes two to three
 // seconds, and who is turned away by one sends all of it again. Nor is anybody late who
-// waits for such work.
+// waits for such work, for late is their longest wait.
 var (
 	quickPatience = patience{
 		burst: 2 * time.Second, standing: 900 * time.Millisecond, still: 200 * time.Millisecond, busy: 30 * time.Millisecond,
@@ -40,7 +42,7 @@ var (
 	}
 	slowPatience = patience{
 		burst: 4 * time.Second, standing: 4 * time.Second, busy: 4 * time.Second,
-		overload: 500 * time.Millisecond, calm: 2 * time.Second,
+		overload: 500 * time.Millisecond, late: 4 * time.Second, calm: 2 * time.Second,
 	}
 )
 
@@ -122,8 +124,8 @@ func (l *line) take(ctx context.Context, back bool, who caller) bool {
 	}
 	l.waiting.Add(1)
 	defer l.dissolve()
-	most, overloaded := l.burst, l.overloaded()
-	if !back && overloaded {
+	most := l.burst
+	if !back && l.overloaded() && !l.places.spares(who) {
 		most = l.overload
 	}
 	inTime, cancel := context.WithTimeout(ctx, most)

@@ -11,30 +11,35 @@ import (
 // waits, no place is free.
 //
 // Who comes back is served before the others, for something has been done for them,
-// but for one of the others after backInRow of them. The others are served in order of
+// but for one of the others after firstInRow of them. The others are served in order of
 // arrival. In an overload not all of them can be served in time, and whoever has stood
 // in line for too long is late whatever happens: to serve them first makes all behind
 // them late as well. So they are served after those who came since, the last come first
 // (after the adaptive LIFO of Maurer, "Fail at Scale", ACM Queue 2015). Where there are
 // shares, those who are not late are served by them.
+//
+// Where people and programs stand in one line, people are served as those who come back
+// are. An overload there is of programs, and people wait for their turn at any time.
 type places struct {
 	now func() time.Duration
 	// late is after how long somebody is served after those who came since; 0 or less
 	// is never.
 	late func() time.Duration
 	had  *shares // by which those come first who had least, in an overload; or nil
+	// mixed says that people and programs stand in this line, for what takes long.
+	mixed bool
 
 	mu    sync.Mutex
 	size  int
 	free  int
-	back  list.List // of waiter
+	first list.List // of waiter: who comes back, and people before programs
 	fresh list.List // of waiter
-	row   int       // how many of back were served since one of fresh
+	row   int       // how many of first were served since one of fresh
 }
 
-// backInRow is how many who come back are served in a row while others wait: many who
-// send their bodies at the same time keep nobody out.
-const backInRow = 4
+// firstInRow is how many who go first are served in a row while others wait: many who
+// send their bodies at the same time keep nobody out, nor do many people.
+const firstInRow = 4
 
 // waiter is somebody in line. given is closed when they have the place.
 type waiter struct {
@@ -68,8 +73,8 @@ func (p *places) wait(ctx context.Context, back bool, who caller) bool {
 		return true
 	}
 	in, w := &p.fresh, waiter{p.now(), who, make(chan struct{})}
-	if back {
-		in = &p.back
+	if p.goesFirst(back, who) {
+		in = &p.first
 	}
 	self := in.PushBack(w)
 	p.mu.Unlock()
@@ -89,13 +94,16 @@ func (p *places) wait(ctx context.Context, back bool, who caller) bool {
 	}
 }
 
+// goesFirst reports whether somebody is served before the others.
+func (p *places) goesFirst(back bool, who caller) bool { return back || p.mixed && who == person }
+
 // release gives a place to who is next, or leaves it free.
 func (p *places) release() {
 	late := p.late()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	from, next := &p.back, p.back.Front()
-	if next == nil || p.row >= backInRow && p.fresh.Len() > 0 {
+	from, next := &p.first, p.first.Front()
+	if next == nil || p.row >= firstInRow && p.fresh.Len() > 0 {
 		from, next, p.row = &p.fresh, p.next(late), 0
 	} else {
 		p.row++
@@ -134,10 +142,14 @@ func (p *places) ahead(who caller) int {
 	late := p.late()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if late <= 0 {
-		return p.back.Len() + p.fresh.Len()
+	n := p.first.Len()
+	switch {
+	case p.goesFirst(false, who):
+		return n
+	case late <= 0:
+		return n + p.fresh.Len()
 	}
-	n, now := p.back.Len(), p.now()
+	now := p.now()
 	mine := p.had.of(who, now)
 	for e := p.fresh.Back(); e != nil && e.Value.(waiter).came >= now-late; e = e.Prev() {
 		if p.had.of(e.Value.(waiter).who, now) <= mine {
@@ -145,4 +157,24 @@ func (p *places) ahead(who caller) int {
 		}
 	}
 	return n
+}
+
+// spares reports whether somebody has the patience of a burst in an overload, too, where
+// things take long: people, and a program that had less than one that waits. They are
+// next, and have not made the overload; but a place is given back seldom there, and who is
+// refused before that sends all of it again.
+func (p *places) spares(who caller) bool {
+	if !p.mixed || who == person {
+		return p.mixed
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	mine := p.had.of(who, now)
+	for e := p.fresh.Front(); e != nil; e = e.Next() {
+		if p.had.of(e.Value.(waiter).who, now) > mine {
+			return true
+		}
+	}
+	return false
 }

@@ -105,13 +105,14 @@ func TestTheDoorCountsWhoIsServedBefore(t *testing.T) {
 	}
 }
 
-// Who had less than those who wait is served before them, so they keep it out at no door.
+// Who had less than those who wait is served before them, so they keep it out at no door;
+// nor do they keep people out where these are served before programs.
 func TestTheDoorCountsWhoHadNoMore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const much, little caller = 1, 2
 		g := NewGate(1, people, time.Now, nil)
-		for _, l := range []*line{g.programs, g.people} {
+		for _, l := range []*line{g.programs, g.people, g.slow} {
 			require.True(t, l.places.try())
 			l.places.had.charge(much, true, 0, 0)
 			l.places.had.charge(much, true, 0, time.Second)
@@ -128,6 +129,7 @@ func TestTheDoorCountsWhoHadNoMore(t *testing.T) {
 			synctest.Wait()
 			require.True(t, l.full(much))
 			require.Equal(t, l == g.people, l.full(little), "of people nobody asks what they had")
+			require.Equal(t, l == g.people, l.full(person))
 			all.Wait()
 		}
 	})
@@ -154,6 +156,30 @@ func TestWhoComesBackKeepsNobodyOut(t *testing.T) {
 		all.Wait()
 		require.Equal(t, []string{"back", "back", "back", "back", "new", "back", "back", "new"}, order)
 		require.Panics(t, l.places.release, "twice")
+	})
+}
+
+// Where things take long people are served before programs that came first, but not all
+// of many.
+func TestPeopleKeepNoProgramOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := NewGate(1, people, time.Now, nil).slow
+		require.True(t, l.places.try())
+		var order []caller // one at a time has the place
+		var all sync.WaitGroup
+		for _, who := range []caller{1, 2, person, person, person, person, person, person} {
+			all.Go(func() {
+				if assert.True(t, l.take(t.Context(), false, who)) {
+					order = append(order, who)
+					l.places.release()
+				}
+			})
+			synctest.Wait()
+		}
+		l.places.release()
+		all.Wait()
+		require.Equal(t, []caller{person, person, person, person, 1, person, person, 2}, order)
 	})
 }
 

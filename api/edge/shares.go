@@ -19,7 +19,8 @@ import (
 // to be good once has a share of its own, and all others have one together: who makes up
 // keys comes before nobody for that.
 //
-// Without shares (nil) nobody had anything. They are safe for everybody at once.
+// Without shares (nil) nobody had anything, nor has a person ever. They are safe for
+// everybody at once.
 type shares struct {
 	mu       sync.Mutex
 	known    *simplelru.LRU[caller, *share]
@@ -49,7 +50,7 @@ const atOnce = 50 * time.Millisecond
 
 // again reports whether a caller has just heard that they are refused.
 func (s *shares) again(c caller, at time.Duration) bool {
-	if s == nil {
+	if !s.counts(c) {
 		return false
 	}
 	s.mu.Lock()
@@ -60,7 +61,7 @@ func (s *shares) again(c caller, at time.Duration) bool {
 
 // tell notes that a caller hears that they are refused.
 func (s *shares) tell(c caller, at time.Duration) {
-	if s == nil {
+	if !s.counts(c) {
 		return
 	}
 	s.mu.Lock()
@@ -88,6 +89,13 @@ type caller uint64
 
 var callerSeed = maphash.MakeSeed()
 
+// person is every caller among people: nobody asks for their shares. No key is taken for
+// one but by a chance of one in 2^64.
+const person caller = math.MaxUint64
+
+// counts reports whether anybody asks what the caller had.
+func (s *shares) counts(c caller) bool { return s != nil && c != person }
+
 // callerOf is the same for all requests that would be found to have the same key, and
 // for all that cannot be found to have one.
 func callerOf(h http.Header) caller {
@@ -97,7 +105,7 @@ func callerOf(h http.Header) caller {
 
 // of is how much a caller had lately.
 func (s *shares) of(c caller, at time.Duration) float64 {
-	if s == nil {
+	if !s.counts(c) {
 		return 0
 	}
 	s.mu.Lock()
@@ -113,7 +121,7 @@ func (s *shares) of(c caller, at time.Duration) float64 {
 // stranger is charged as one, too: otherwise who has more keys than are known would be new
 // each time.
 func (s *shares) charge(c caller, good bool, from, to time.Duration) {
-	if s == nil {
+	if !s.counts(c) {
 		return
 	}
 	s.mu.Lock()

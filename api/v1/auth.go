@@ -37,7 +37,8 @@ func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 	}
 	ex := edge.From(ctx.Context())
 	ex.Note(slog.Int64("org_id", key.OrgID), slog.Int64("key_id", key.ID))
-	ex.Belongs("key " + strconv.FormatInt(key.ID, 10))
+	// Not the key: two of an organization would have the room of all others for bodies.
+	ex.Belongs("org " + strconv.FormatInt(key.OrgID, 10))
 	if err := a.Limits.AdmitKey(ctx.Context(), w.Header(), id, cost(ctx.Operation().OperationID)); err != nil {
 		edge.WriteHumaError(a.huma, ctx, err)
 		return

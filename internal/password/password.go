@@ -1,12 +1,14 @@
 // Package password hashes and checks passwords with argon2id. Each hash takes
-// 19 MiB, so at most as many run at a time as there are processors: a flood of
-// logins waits instead of exhausting the memory.
+// 19 MiB and a processor, so fewer run at a time than there are processors, where
+// there are several: a flood of logins waits for a moment, and is refused then,
+// instead of exhausting the memory or keeping all others from their work.
 package password
 
 import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
@@ -24,8 +26,14 @@ const (
 // params are OWASP's: 19 MiB, two passes, one lane.
 var params = &argon2id.Params{Memory: 19456, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// slots is process-wide because the memory that it bounds is.
-var slots = make(chan struct{}, runtime.GOMAXPROCS(0))
+// slots is process-wide because the memory that it bounds is. One processor is for
+// everybody else.
+var slots = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))
+
+// patience is how long somebody waits for a slot: a hundred people who come to work
+// together are let in, one after the other. Whoever floods does not make others wait
+// without end.
+const patience = 5 * time.Second
 
 // unknown is what Check compares with when there is no such user, so that the
 // answer takes as long as for one that exists. Nobody knows a password for it.
@@ -86,12 +94,17 @@ func Check(ctx context.Context, plain, hash string) (ok, outdated bool, err erro
 	return match && known, match && *used != *params, nil
 }
 
-// acquire waits for a free slot.
+// acquire waits for a free slot, but not for ever.
 func acquire(ctx context.Context) (release func(), err error) {
+	inTime, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	select {
 	case slots <- struct{}{}:
 		return func() { <-slots }, nil
-	case <-ctx.Done():
+	case <-inTime.Done():
+	}
+	if ctx.Err() != nil {
 		return nil, fmt.Errorf("wait to hash password: %w", ctx.Err())
 	}
+	return nil, fault.New(fault.Unavailable, "too many passwords are checked at a time; try again in a moment").After(time.Second)
 }

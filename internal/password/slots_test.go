@@ -4,9 +4,13 @@ import (
 	"context"
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/taskloom/taskloom/internal/fault"
 )
 
 // These tests fill the slots of the process, so they run while no other does.
@@ -36,11 +40,41 @@ func TestWaitingEndsWithTheRequest(t *testing.T) {
 	require.Len(t, slots, cap(slots), "who did not get a slot gives none back")
 }
 
-// Each slot is 19 MiB: nobody hashes without one, however many there are.
+// Whoever waits for a slot in vain hears so in time: nobody waits for a flood to end.
+//
+//nolint:paralleltest // has the slots of the process
+func TestWaitingHasAnEnd(t *testing.T) {
+	all := slots
+	defer func() { slots = all }()
+	synctest.Test(t, func(t *testing.T) {
+		slots = make(chan struct{}, 1) // of the bubble, whose clock stands still for others
+		slots <- struct{}{}
+		for name, try := range map[string]func() error{
+			"check": func() error { _, _, err := Check(t.Context(), "correct horse", ""); return err },
+			"hash":  func() error { _, err := Hash(t.Context(), "correct horse"); return err },
+		} {
+			began := time.Now()
+			err := try()
+			require.Equal(t, patience, time.Since(began), name)
+			var refused *fault.Error
+			require.ErrorAs(t, err, &refused, name)
+			require.Equal(t, fault.Unavailable, refused.Kind, name)
+			require.Equal(t, time.Second, refused.RetryAfter, name)
+		}
+		require.Len(t, slots, 1, "who did not get a slot gives none back")
+		<-slots
+		_, _, err := Check(t.Context(), "correct horse", "")
+		require.NoError(t, err)
+		require.Empty(t, slots)
+	})
+}
+
+// Each slot is 19 MiB: nobody hashes without one, however many there are. Where there are
+// several processors, one is for everybody else.
 //
 //nolint:paralleltest // fills the slots
 func TestManyLoginsTakeBoundedMemory(t *testing.T) {
-	require.Equal(t, runtime.GOMAXPROCS(0), cap(slots))
+	require.Equal(t, max(1, runtime.GOMAXPROCS(0)-1), cap(slots))
 	free := fillSlots(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	many := 12 * cap(slots)
