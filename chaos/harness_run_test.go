@@ -209,28 +209,29 @@ func (r *Run) cutShare(share float64) {
 // them. A schema of before them (CHAOS_OLD) has none to mend.
 func (r *Run) prepare() {
 	r.t.Helper()
-	_, err := r.Store().Pool().Exec(r.t.Context(), fmt.Sprintf(`
-		ALTER TABLE tasks ALTER COLUMN id RESTART WITH 1000000;
-		CREATE TABLE chaos_switches (twice boolean NOT NULL);
-		INSERT INTO chaos_switches VALUES (false);
-		CREATE FUNCTION chaos_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.lease_seconds := %d; RETURN NEW; END $$;
-		CREATE TRIGGER chaos_lease BEFORE INSERT ON task_nodes FOR EACH ROW EXECUTE FUNCTION chaos_lease();
-		CREATE TABLE chaos_doubles (id bigint PRIMARY KEY);
-		CREATE FUNCTION chaos_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	for _, sql := range []string{
+		`ALTER TABLE tasks ALTER COLUMN id RESTART WITH 1000000`,
+		`CREATE TABLE chaos_switches (twice boolean NOT NULL)`,
+		`INSERT INTO chaos_switches VALUES (false)`,
+		fmt.Sprintf(`CREATE FUNCTION chaos_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.lease_seconds := %d; RETURN NEW; END $$`,
+			r.Load.LeaseSeconds),
+		`CREATE TRIGGER chaos_lease BEFORE INSERT ON task_nodes FOR EACH ROW EXECUTE FUNCTION chaos_lease()`,
+		`CREATE TABLE chaos_doubles (id bigint PRIMARY KEY)`,
+		fmt.Sprintf(`CREATE FUNCTION chaos_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			IF OLD.attempts = 0 OR NOT (SELECT twice FROM chaos_switches) THEN RETURN OLD; END IF;
 			INSERT INTO chaos_doubles VALUES (OLD.id) ON CONFLICT DO NOTHING;
 			IF NOT FOUND THEN RETURN OLD; END IF;
 			UPDATE outbox SET next_attempt_at = now() + abs(hashint8extended(OLD.id, %d) %% 2000) * interval '1 millisecond', leased_until = NULL WHERE id = OLD.id;
 			RETURN NULL;
-		END $$;
-		CREATE TRIGGER chaos_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION chaos_twice();
-		DO $$ BEGIN
+		END $$`, int64(r.Seed)),
+		`CREATE TRIGGER chaos_twice BEFORE DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION chaos_twice()`,
+		`DO $$ BEGIN
 			IF to_regclass('count_checks') IS NOT NULL THEN UPDATE count_checks SET at = 'infinity'; END IF;
-		END $$;`, r.Load.LeaseSeconds, int64(r.Seed)))
-	require.NoError(r.t, err)
-	// A Postgres that crashes forgets how many dead rows it has, so with a crash
-	// every half a minute and a look every minute it would never vacuum.
-	for _, sql := range []string{`ALTER SYSTEM SET autovacuum_naptime = '5s'`, `SELECT pg_reload_conf()`} {
+		END $$`,
+		// A Postgres that crashes forgets how many dead rows it has, so with a crash
+		// every half a minute and a look every minute it would never vacuum.
+		`ALTER SYSTEM SET autovacuum_naptime = '5s'`, `SELECT pg_reload_conf()`,
+	} { // each by itself: the servers run, and who holds one table and wants another deadlocks with them
 		_, err := r.Store().Pool().Exec(r.t.Context(), sql)
 		require.NoError(r.t, err)
 	}
