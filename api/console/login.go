@@ -120,8 +120,10 @@ func (a *api) open(ctx context.Context, r *http.Request, user store.User) (*logi
 // that stays.
 func (a *api) rehash(ctx context.Context, user store.User, plain string) (string, error) {
 	renewed, err := password.Hash(ctx, plain)
-	if fault.Is(err, fault.Validation) {
-		return user.PasswordHash, nil // an old password that today's policy would refuse still works
+	if fault.Is(err, fault.Validation) || fault.Is(err, fault.Unavailable) {
+		// An old password that today's policy would refuse still works, and so does a hash
+		// that there is no time to renew now.
+		return user.PasswordHash, nil
 	}
 	if err != nil {
 		return "", err

@@ -119,50 +119,83 @@ func TestSlowWorkWaitsForSlowWork(t *testing.T) {
 	})
 }
 
+// slowPlay is who asks for slow work for half a minute, and what became of it.
+type slowPlay struct {
+	gate            *Gate
+	began           time.Time
+	all             sync.WaitGroup
+	mu              sync.Mutex
+	served, refused map[caller]int
+}
+
+func newSlowPlay() *slowPlay {
+	return &slowPlay{
+		gate:  NewGate(8, people, time.Now, nil), // two places for slow work
+		began: time.Now(), served: map[caller]int{}, refused: map[caller]int{},
+	}
+}
+
+// asks lets somebody ask again and again, after a pause each time.
+func (p *slowPlay) asks(t *testing.T, who caller, work, pause time.Duration) {
+	p.all.Go(func() {
+		for time.Since(p.began) < 30*time.Second {
+			ex := &Exchange{gate: p.gate, line: p.gate.slow, caller: who}
+			err := ex.enter(t.Context())
+			p.mu.Lock()
+			if err == nil {
+				p.served[who]++
+			} else {
+				p.refused[who]++
+			}
+			p.mu.Unlock()
+			if err == nil {
+				ex.owner = "known"
+				pass(work)
+				ex.Leave()
+			}
+			pass(pause)
+		}
+	})
+}
+
 // A program with many large requests at a time keeps neither an admin's search nor another
 // program's import out, before it is known to be an overload and in it.
 func TestAFloodOfSlowWorkKeepsNobodyOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const flooding, other caller = 1, 2
-		const lasts = 30 * time.Second
-		g := NewGate(8, people, time.Now, nil) // two places for slow work
-		began := time.Now()
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		served, refused := map[caller]int{}, map[caller]int{}
-		asks := func(who caller, work, pause time.Duration) {
-			for time.Since(began) < lasts {
-				ex := &Exchange{gate: g, line: g.slow, caller: who}
-				err := ex.enter(t.Context())
-				mu.Lock()
-				if err == nil {
-					served[who]++
-				} else {
-					refused[who]++
-				}
-				mu.Unlock()
-				if err == nil {
-					ex.owner = "known"
-					pass(work)
-					ex.Leave()
-				}
-				pass(pause)
-			}
-		}
+		p := newSlowPlay()
 		for range 20 { // creations of 5,000 tasks on a full machine
-			all.Go(func() { asks(flooding, 2500*time.Millisecond, 10*time.Millisecond) })
+			p.asks(t, flooding, 2500*time.Millisecond, 10*time.Millisecond)
 		}
 		pass(1500 * time.Millisecond)
-		all.Go(func() { asks(person, 100*time.Millisecond, time.Second) })
-		all.Go(func() { asks(other, time.Second/2, 2*time.Second) })
-		all.Wait()
-		require.Zero(t, refused[person])
-		require.Zero(t, refused[other])
-		require.Greater(t, served[person], 6)
-		require.Greater(t, served[other], 4)
-		require.Positive(t, refused[flooding])
-		require.Greater(t, served[flooding], 14, "what is left is its own")
+		p.asks(t, person, 100*time.Millisecond, time.Second)
+		p.asks(t, other, time.Second/2, 2*time.Second)
+		p.all.Wait()
+		require.Zero(t, p.refused[person])
+		require.Zero(t, p.refused[other])
+		require.Greater(t, p.served[person], 6)
+		require.Greater(t, p.served[other], 4)
+		require.Positive(t, p.refused[flooding])
+		require.Greater(t, p.served[flooding], 14, "what is left is its own")
+	})
+}
+
+// Nor do people who flood keep a program out, though they go first.
+func TestAFloodOfSearchesKeepsNoImportOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const program caller = 1
+		p := newSlowPlay()
+		for range 20 {
+			p.asks(t, person, 1200*time.Millisecond, 10*time.Millisecond)
+		}
+		pass(5 * time.Second) // it is known to be an overload by then
+		p.asks(t, program, time.Second/2, time.Second)
+		p.all.Wait()
+		require.Positive(t, p.refused[person])
+		require.Zero(t, p.refused[program])
+		require.Greater(t, p.served[program], 4)
 	})
 }
 

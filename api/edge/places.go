@@ -149,20 +149,23 @@ func (p *places) ahead(who caller) int {
 	case late <= 0:
 		return n + p.fresh.Len()
 	}
-	now := p.now()
+	now, fresh := p.now(), 0
 	mine := p.had.of(who, now)
 	for e := p.fresh.Back(); e != nil && e.Value.(waiter).came >= now-late; e = e.Prev() {
 		if p.had.of(e.Value.(waiter).who, now) <= mine {
-			n++
+			fresh++
 		}
 	}
-	return n
+	if p.mixed { // however many people wait, one program has its turn after a few of them
+		n = min(n, firstInRow*(fresh+1))
+	}
+	return n + fresh
 }
 
 // spares reports whether somebody has the patience of a burst in an overload, too, where
-// things take long: people, and a program that had less than one that waits. They are
-// next, and have not made the overload; but a place is given back seldom there, and who is
-// refused before that sends all of it again.
+// things take long: people, a program that had less than one that waits, and one that waits
+// for people only. They are next, or soon; but a place is given back seldom there, and who
+// is refused before that sends all of it again.
 func (p *places) spares(who caller) bool {
 	if !p.mixed || who == person {
 		return p.mixed
@@ -176,5 +179,5 @@ func (p *places) spares(who caller) bool {
 			return true
 		}
 	}
-	return false
+	return p.fresh.Len() == 0 && p.first.Len() > 0
 }
