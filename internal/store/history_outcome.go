@@ -38,6 +38,8 @@ func (d Done) outcome(p *pipeline.Pipeline, approvals []approval) Outcome {
 	switch {
 	case d.UndoneAt != nil:
 		return OutcomeUndone
+	case d.Verdict == VerdictEscalate && d.Status == task.NodeNA: // it came too late, which ended its round
+		return OutcomeClosed
 	case d.Verdict == VerdictReject, d.Round > d.Iteration:
 		return OutcomeReturned
 	}

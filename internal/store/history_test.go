@@ -9,6 +9,7 @@ import (
 	"github.com/taskloom/taskloom/internal/fault"
 	"github.com/taskloom/taskloom/internal/pipeline"
 	"github.com/taskloom/taskloom/internal/store"
+	"github.com/taskloom/taskloom/internal/task"
 )
 
 func (b *bench) history(q store.HistoryQuery) store.HistoryPage {
@@ -246,4 +247,15 @@ func TestProgressDaysBeginWhereTheCallersDo(t *testing.T) {
 	require.NoError(t, b.Store.Pool().QueryRow(t.Context(), `SELECT now()`).Scan(&now))
 	require.Equal(t, []string{now.UTC().AddDate(0, 0, -2).Format(time.DateOnly)}, days(0))
 	require.Equal(t, []string{now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)}, days(time.Hour))
+}
+
+// A verdict that came when the task had left the way ends its round, and returns nothing.
+func TestAVerdictThatCameTooLateIsClosed(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[task.NodeStatus]store.Outcome{
+		task.NodeNA: store.OutcomeClosed, task.NodePending: store.OutcomeReturned, task.NodeAvailable: store.OutcomeReturned,
+	} {
+		d := store.Done{Verdict: store.VerdictEscalate, Status: status, Iteration: 1, Round: 2}
+		require.Equal(t, want, d.OutcomeNow(), status)
+	}
 }
