@@ -137,6 +137,7 @@ func newSlowPlay() *slowPlay {
 
 // asks lets somebody ask again and again, after a pause each time.
 func (p *slowPlay) asks(t *testing.T, who caller, work, pause time.Duration) {
+	t.Helper()
 	p.all.Go(func() {
 		for time.Since(p.began) < 30*time.Second {
 			ex := &Exchange{gate: p.gate, line: p.gate.slow, caller: who}
