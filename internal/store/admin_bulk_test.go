@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -203,36 +202,6 @@ func TestBulkEndsOnlyClaimsThatWereSeen(t *testing.T) {
 	for _, id := range ids {
 		b.settle(id)
 	}
-	b.checked()
-}
-
-// A claim that waits for its task while an admin looks is made after that look.
-func TestBulkSparesAClaimThatWaitedWhileTheyLooked(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	ctx := context.WithoutCancel(t.Context())
-	id := b.create(1)[0]
-	ada := b.member(b.Contributors[0])
-	var c *store.Claim
-	var seen time.Time
-	errs := b.behindLock(lockTask, id,
-		func() (err error) {
-			c, err = b.Store.ClaimTask(ctx, ada, pipeline.KindSubtask, id, "solve")
-			return err
-		},
-		func() (err error) {
-			if seen, err = b.Store.Clock(ctx); err == nil {
-				_, err = b.Store.Pool().Exec(ctx, lockTask, id)
-			}
-			return err
-		})
-	require.Equal(t, []error{nil, nil}, errs)
-
-	out := b.bulk([]int64{id}, store.BulkAction{Kind: store.BulkRelease, AsOf: &seen})
-	require.Empty(t, out.Done)
-	require.Contains(t, out.Failed[0].Message, "was claimed since you looked")
-	b.submit(ada.UserID, c)
-	b.settle(id)
 	b.checked()
 }
 

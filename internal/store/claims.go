@@ -32,9 +32,7 @@ const claimColumns = `n.claim_id::text AS claim_id, n.org_id, n.pipeline_id, t.v
 
 // takeSQL turns one chosen node (CTE c: task_id, key) into a claim: node,
 // task, journal and outbox in one statement, so that a claim is one round
-// trip. $3 is the user, $5 the random part of the claim id. The journal has the time
-// when it was made and not when somebody began to wait for it: an admin ends the claims
-// that were there when they looked (releaseClaims).
+// trip. $3 is the user, $5 the random part of the claim id.
 var takeSQL = `
 , tk AS (
     UPDATE tasks t SET seq = t.seq + 1, touched = true, updated_at = now(),
@@ -49,8 +47,8 @@ var takeSQL = `
     WHERE n.task_id = c.task_id AND n.key = c.key
     RETURNING n.*, tk.seq AS event_seq, tk.version_id
 ), ev AS (
-    INSERT INTO task_events (task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends, created_at)
-    SELECT task_id, event_seq, 'claim', key, iteration, claimed_by, claim_id, lease_expires_at, clock_timestamp() FROM n
+    INSERT INTO task_events (task_id, seq, kind, node_key, iteration, actor, claim_id, lease_ends)
+    SELECT task_id, event_seq, 'claim', key, iteration, claimed_by, claim_id, lease_expires_at FROM n
 ), ob AS (
     INSERT INTO outbox (topic, task_id, seq, priority) SELECT 'task_event', task_id, event_seq, ` + strconv.Itoa(int(UrgencyClaimed)) + ` FROM n
 )
