@@ -36,7 +36,11 @@ export function useSetting<T>(
     },
     // Without the others it would stand for all of them.
     onSuccess: (_, __, { before }) => before ?? client.invalidateQueries({ queryKey: settingsQuery.queryKey }),
-    onError: (_err, _value, context) => client.setQueryData(settingsQuery.queryKey, context?.before),
+    onError: (_err, _value, context) => {
+      // Others may have been changed since, which stay.
+      client.setQueryData(settingsQuery.queryKey, (now) => now && { ...now, [key]: context?.before?.[key] });
+      return client.invalidateQueries({ queryKey: settingsQuery.queryKey });
+    },
   });
   const stored = settings.data?.[key];
   return [

@@ -112,9 +112,9 @@ export function Builder({ polled, first, doc: start }: Props) {
   );
 
   useBlocker({
-    enableBeforeUnload: () => draft.chip !== 'saved',
+    enableBeforeUnload: () => draft.unsaved,
     shouldBlockFn: async () => {
-      if (draft.chip === 'saved' || (await draft.flush())) return false;
+      if (!draft.unsaved || (await draft.flush())) return false;
       return !(await confirm({
         title: 'Leave without saving?',
         body: 'The server does not have your last changes. They are kept in this browser and come back when you open the builder here again.',

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Group, List, Modal, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useIsMutating, useMutation, useQuery } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { APIError, asAPIError, body, exportPipeline, parseDefinition } from '@/api';
 import { chunk } from '@/lib/chunk';
 import type { Definition } from '@/pipeline/definition';
@@ -31,17 +31,20 @@ const question = {
 export function YamlDialog({ opened, onClose, flush, onApply }: Props) {
   // Nothing else has what is written here: neither the draft nor this browser's copy of it.
   const [changed, setChanged] = useState(false);
+  const { id } = useBuilder();
+  // On its way it cannot be called back: its answer would replace the draft, and close what is open by then.
+  const busy = useIsMutating({ mutationKey: ['applyDocument', id] }) > 0;
   const end = () => {
     setChanged(false);
     onClose();
   };
   useBlocker({
-    shouldBlockFn: async () => !(await confirm(question)),
+    shouldBlockFn: async () => busy || !(await confirm(question)),
     enableBeforeUnload: true,
     disabled: !opened || !changed,
   });
   const close = async () => {
-    if (!changed || (await confirm(question))) end();
+    if (!busy && (!changed || (await confirm(question)))) end();
   };
   return (
     <Modal
@@ -81,12 +84,15 @@ function YamlForm({ onClose, onApplied, flush, onApply, onChanged }: FormProps) 
     staleTime: Number.POSITIVE_INFINITY,
   });
   const apply = useMutation({
+    mutationKey: ['applyDocument', id],
     mutationFn: (document: string) => body(parseDefinition({ path: { project_id: projectId }, body: { document } })),
     onSuccess: ({ definition }) => {
       onApply(normalize(definition));
       onApplied();
     },
   });
+  // The same ones until the next answer: the editor goes to the first of new ones, away from what is being typed.
+  const faults = useMemo(() => faultsOf(apply.error), [apply.error]);
   if (source.isPending) return <Skeleton h={360} />;
   // Once it is here, what is edited needs no other: it may fail to come anew, as after a lost connection.
   if (!source.data)
@@ -97,8 +103,6 @@ function YamlForm({ onClose, onApplied, flush, onApply, onChanged }: FormProps) 
     setText(now);
     onChanged(now !== document);
   };
-  const error = apply.error ? asAPIError(apply.error) : null;
-  const faults = error ? linesOf([error.message, ...error.problems.map((p) => p.message)]) : [];
   return (
     <Stack>
       <Text size="sm" c="dimmed">
@@ -106,9 +110,9 @@ function YamlForm({ onClose, onApplied, flush, onApply, onChanged }: FormProps) 
         can undo.
       </Text>
       <Suspense fallback={<Skeleton h={360} />}>
-        <YamlEditor value={current} onChange={edit} faults={faults} goTo={line} />
+        <YamlEditor value={current} onChange={edit} readOnly={apply.isPending} faults={faults} goTo={line} />
       </Suspense>
-      {error && faults.length === 0 && <ErrorNote error={apply.error} doing="read the document" />}
+      {apply.error && faults.length === 0 && <ErrorNote error={apply.error} doing="read the document" />}
       {faults.length > 0 && (
         <Alert color="red" variant="light" role="alert" title="The document cannot be read">
           <List size="sm">
@@ -133,7 +137,7 @@ function YamlForm({ onClose, onApplied, flush, onApply, onChanged }: FormProps) 
         </Alert>
       )}
       <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={onClose} disabled={apply.isPending}>
           Cancel
         </Button>
         <Button loading={apply.isPending} disabled={current === document} onClick={() => apply.mutate(current)}>
@@ -148,6 +152,12 @@ export interface Fault {
   /** 1-based; 0 when the message names none. */
   line: number;
   message: string;
+}
+
+function faultsOf(err: unknown): Fault[] {
+  if (!err) return [];
+  const { message, problems } = asAPIError(err);
+  return linesOf([message, ...problems.map((p) => p.message)]);
 }
 
 /** The lines that the server's messages name. */

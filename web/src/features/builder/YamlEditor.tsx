@@ -7,13 +7,14 @@ import type { Fault } from './Yaml';
 interface Props {
   value: string;
   onChange: (text: string) => void;
+  readOnly?: boolean;
   faults: readonly Fault[];
   /** A line to go to; a new object each time. */
   goTo: { line: number } | null;
 }
 
 /** CodeMirror for YAML, with the faulty lines marked. It comes when it is opened, not with the page. */
-export default function YamlEditor({ value, onChange, faults, goTo }: Props) {
+export default function YamlEditor({ value, onChange, readOnly, faults, goTo }: Props) {
   const editor = useRef<ReactCodeMirrorRef>(null);
   const lines = useMemo(() => faults.map((f) => f.line).filter((n) => n > 0), [faults]);
   const extensions = useMemo(
@@ -48,6 +49,7 @@ export default function YamlEditor({ value, onChange, faults, goTo }: Props) {
       ref={editor}
       value={value}
       onChange={onChange}
+      readOnly={readOnly}
       theme="none"
       extensions={extensions}
       indentWithTab={false}

@@ -7,22 +7,25 @@ import {
   createRouter,
   RouterProvider,
 } from '@tanstack/react-router';
-import { act, cleanup, render, screen } from '@testing-library/react';
+import { act, cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';
 import { belonging } from '@/features/session/belonging';
 import { MeProvider } from '@/features/session/me';
+import { offerNext } from '@/features/work/NextToast';
 import QueuePage from '@/features/work/QueuePage';
 import { queueSearch } from '@/features/work/search';
-import { consoleAPI } from '@/testing/claimPage';
+import { consoleAPI, sampleReview } from '@/testing/claimPage';
 
 vi.mock('@/features/pipelines/PipelineFrame', () => ({
   PipelineFrame: (p: { children: React.ReactNode }) => p.children,
 }));
+vi.mock('@/features/work/NextToast', () => ({ offerNext: vi.fn() }));
 
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
+  vi.clearAllMocks();
 });
 
 const ada = belonging({ id: 1, name: 'Ada', email: 'ada@x', orgs: [] }, []);
@@ -40,7 +43,7 @@ const waiting = [review(11, 7, 'Ana'), review(12, 8, 'Ben')];
 
 /** The queue of reviews at an address, and the way from there. */
 function show(search: string) {
-  consoleAPI({
+  const routes = consoleAPI({
     'GET /queues': () => ({ queues: [] }),
     'GET /claims': () => ({ claims: [] }),
     'GET /history': () => ({ submissions: [], next_cursor: null }),
@@ -74,13 +77,14 @@ function show(search: string) {
       </QueryClientProvider>
     </MantineProvider>,
   );
-  return (to: string | -1) => act(async () => (to === -1 ? router.history.back() : router.history.push(to)));
+  const go = (to: string | -1) => act(async () => (to === -1 ? router.history.back() : router.history.push(to)));
+  return { go, router, routes };
 }
 
 const tasks = () => screen.queryAllByRole('article').map((row) => row.getAttribute('aria-label'));
 
 test('the order and the contributor that are chosen stand after the way back', async () => {
-  const go = show('');
+  const { go } = show('');
   await userEvent.click(await screen.findByText('By contributor'));
   await screen.findByRole('article', { name: 'Check of task 12' });
   await userEvent.click(screen.getByPlaceholderText('Everybody’s work'));
@@ -101,4 +105,27 @@ test('an address of somebody without work says so, and leads to everybody', asyn
   await userEvent.click(screen.getByRole('button', { name: 'Show everybody’s work' }));
   await screen.findByRole('article', { name: 'Check of task 12' });
   expect(tasks()).toEqual(['Check of task 11', 'Check of task 12']);
+});
+
+test.each([
+  ['the next review', 'Start the next review'],
+  ['a certain review', 'Review task 11'],
+])('who went elsewhere before %s was claimed stays there and is offered it', async (_, name) => {
+  const { go, router, routes } = show('');
+  let give = (_: unknown) => {};
+  const late = new Promise((resolve) => {
+    give = resolve;
+  });
+  const claim = vi.fn(() => late);
+  routes['POST /pipelines/3/claim'] = claim;
+  await userEvent.click(await screen.findByRole('button', { name }));
+  await waitFor(() => expect(claim).toHaveBeenCalledOnce());
+  await go('/claims/c9');
+  await screen.findByRole('heading', { name: 'A claim' });
+  give(sampleReview({ claim_id: 'c2', task_id: 11 }));
+  await waitFor(() => expect(offerNext).toHaveBeenCalledOnce());
+  expect(vi.mocked(offerNext).mock.calls[0]?.[0]).toContain('Task 11');
+  expect(router.state.location.pathname).toBe('/claims/c9');
+  act(() => vi.mocked(offerNext).mock.calls[0]?.[1]());
+  await waitFor(() => expect(router.state.location.pathname).toBe('/claims/c2'));
 });

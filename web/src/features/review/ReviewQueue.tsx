@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Paper, SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { IconPlayerTrackNext } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { body, claimWork, listClaims, listReviewQueue, type QueuedReview } from '@/api';
+import { body, type Claim, claimWork, listClaims, listReviewQueue, type QueuedReview, type Work } from '@/api';
 import { live } from '@/app/query';
+import { useOpenClaim, useWhere } from '@/features/work/useOpenClaim';
 import { Ago } from '@/ui/Ago';
 import { EmptyState } from '@/ui/EmptyState';
 import { ErrorNote } from '@/ui/ErrorNote';
@@ -170,14 +170,15 @@ interface Wanted {
 
 /** Claims one review, or goes to it when the person holds it already. */
 function useClaim(pipelineId: number) {
-  const navigate = useNavigate();
   const client = useQueryClient();
+  const where = useWhere();
+  const open = useOpenClaim();
   const take = useMutation({
-    mutationFn: async ({ review, contributor }: Wanted): Promise<string> => {
+    mutationFn: async ({ review, contributor }: Wanted): Promise<Work | Claim> => {
       if (review?.mine) {
         const mine = await body(listClaims());
         const held = mine.claims.find((c) => c.task_id === review.task_id && c.node === review.node);
-        if (held) return held.claim_id;
+        if (held) return held;
         // Kept for this person, not claimed yet.
       }
       const work = await body(
@@ -187,10 +188,10 @@ function useClaim(pipelineId: number) {
         }),
       );
       if (!work?.claim_id) throw new Error('Nothing of this person can be claimed just now: somebody was quicker.');
-      client.setQueryData(['getClaim', work.claim_id], work);
-      return work.claim_id;
+      return work;
     },
-    onSuccess: (claimId) => navigate({ to: `/claims/${claimId}` }),
+    onMutate: where,
+    onSuccess: (claim, _, from) => open(from, claim),
     onSettled: () => client.invalidateQueries({ queryKey: ['listReviewQueue', pipelineId] }),
   });
   const wanted = take.isPending ? take.variables : undefined;

@@ -1,13 +1,19 @@
-import { cleanup, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { consoleAPI, Refused, sampleWork, showClaim } from '@/testing/claimPage';
+import { notify } from '@/ui/notify';
 import { mirror } from './draft/mirror';
+import { offerNext } from './NextToast';
+
+vi.mock('./NextToast', () => ({ offerNext: vi.fn() }));
 
 beforeEach(() => localStorage.clear());
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+  vi.clearAllMocks();
 });
 
 /** A server that keeps one draft. */
@@ -113,6 +119,46 @@ test('a claim whose answer got lost is gone to, not told as taken', async () => 
   await userEvent.click(screen.getByText('Claim it again'));
   await waitFor(() => expect(router.state.location.pathname).toBe('/claims/c2'));
   expect(asked).toHaveLength(2);
+});
+
+test('who went elsewhere before a task was claimed again stays there and is offered it', async () => {
+  let give = (_: unknown) => {};
+  const late = new Promise((resolve) => {
+    give = resolve;
+  });
+  const claim = vi.fn(() => late);
+  consoleAPI({ ...over, 'POST /pipelines/3/claim': claim });
+  keep('solve', 'subtask');
+  const { router } = showClaim();
+  await userEvent.click(await screen.findByText('Claim it again'));
+  await waitFor(() => expect(claim).toHaveBeenCalledOnce());
+  act(() => router.history.push('/'));
+  await screen.findByText('Home');
+  give(sampleWork({ claim_id: 'c2' }));
+  await waitFor(() => expect(offerNext).toHaveBeenCalledOnce());
+  expect(vi.mocked(offerNext).mock.calls[0]?.[0]).toContain('Task 12');
+  expect(router.state.location.pathname).toBe('/');
+});
+
+test('who went elsewhere before a task was released stays there', async () => {
+  const told = vi.spyOn(notify, 'done');
+  let done = () => {};
+  const late = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  const release = vi.fn(() => late);
+  consoleAPI({ 'GET /claims/c1': () => sampleWork(), 'DELETE /claims/c1': release });
+  const { router } = showClaim();
+  await answer();
+  await userEvent.click(screen.getByRole('button', { name: 'Skip' }));
+  await userEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Skip' }));
+  await waitFor(() => expect(release).toHaveBeenCalledOnce());
+  act(() => router.history.push('/'));
+  await screen.findByText('Home');
+  done();
+  await waitFor(() => expect(told).toHaveBeenCalledWith('Task 12 is skipped.'));
+  await new Promise((passed) => setTimeout(passed, 50));
+  expect(router.state.location.pathname).toBe('/');
 });
 
 test('a release that waits for the last save is one, and nothing comes in between', async () => {

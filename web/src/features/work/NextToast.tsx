@@ -1,18 +1,17 @@
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 
-const id = 'next';
 /** In milliseconds. It also stands under "You hold" in its queue. */
 const shownFor = 30_000;
 
-/** Offers the claim that came with a hand-in to somebody who meanwhile went elsewhere. */
+/** Offers a claim to somebody who went elsewhere before the answer that it came with. */
 export function offerNext(message: string, open: () => void) {
   const go = () => {
     notifications.hide(id);
     open();
   };
-  notifications.show({
-    id,
+  // Each stands by itself: one that is offered meanwhile takes no other's place.
+  const id = notifications.show({
     autoClose: shownFor,
     color: 'teal',
     message: (

@@ -5,15 +5,18 @@ import { serverNow } from '@/api';
 import { useHotkeys } from '@/lib/hotkeys';
 import { Hotkey } from '@/ui/Hotkey';
 
-const id = 'undo';
+/** The offer that stands. Each has an id of its own: what becomes of an earlier one does not withdraw it. */
+let id = '';
 /** In pixels. */
 const narrow = 768;
 
 interface Undo {
+  claimId: string;
   message: string;
   /** RFC 3339. */
   until: string;
-  onUndo: () => void;
+  /** Resolves to whether that is settled. As long as it is not, the offer stands. */
+  onUndo: () => Promise<boolean>;
 }
 
 /** Offers to take the last submission back, as long as that is possible. The next one takes its place. */
@@ -21,8 +24,10 @@ export function offerUndo(undo: Undo) {
   notifications.hide(id);
   const left = Date.parse(undo.until) - serverNow();
   if (left <= 0) return;
+  const own = `undo/${undo.claimId}`;
+  id = own;
   notifications.show({
-    id,
+    id: own,
     autoClose: left,
     withCloseButton: true,
     color: 'teal',
@@ -30,17 +35,14 @@ export function offerUndo(undo: Undo) {
     message: (
       <UndoLine
         {...undo}
-        onUndo={() => {
-          notifications.hide(id);
-          undo.onUndo();
+        onUndo={async () => {
+          const settled = await undo.onUndo();
+          if (settled) notifications.hide(own);
+          return settled;
         }}
       />
     ),
   });
-}
-
-export function withdrawUndo() {
-  notifications.hide(id);
 }
 
 function UndoLine({ message, until, onUndo }: Undo) {
@@ -49,14 +51,21 @@ function UndoLine({ message, until, onUndo }: Undo) {
     const timer = setInterval(() => setLeft(Date.parse(until) - serverNow()), 1000);
     return () => clearInterval(timer);
   }, [until]);
-  useHotkeys([{ keys: 'mod+z', label: 'Undo the last submission', group: 'Work', run: onUndo, disabled: left <= 0 }]);
+  const [busy, setBusy] = useState(false);
+  const run = () => {
+    if (busy) return;
+    setBusy(true);
+    void onUndo().finally(() => setBusy(false));
+  };
+  useHotkeys([{ keys: 'mod+z', label: 'Undo the last submission', group: 'Work', run, disabled: left <= 0 }]);
   return (
     <Group justify="space-between" gap="sm" wrap="nowrap">
       <Text size="sm">{message}</Text>
       <Button
         size="compact-sm"
         variant="light"
-        onClick={onUndo}
+        onClick={run}
+        loading={busy}
         disabled={left <= 0}
         rightSection={<Hotkey keys="mod+z" />}
       >

@@ -1,7 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { asAPIError, body, claimWork, listClaims } from '@/api';
-import { workQuery } from './queries';
+import { useMutation } from '@tanstack/react-query';
+import { asAPIError, body, type Claim, claimWork, listClaims, type Work } from '@/api';
+import { useOpenClaim, useWhere } from './useOpenClaim';
 
 interface Which {
   pipelineId: number;
@@ -12,19 +11,16 @@ interface Which {
 
 /** Claims a certain task and opens it; what the person holds already is opened. */
 export function useClaimNode() {
-  const client = useQueryClient();
-  const navigate = useNavigate();
+  const where = useWhere();
+  const open = useOpenClaim();
   const claim = useMutation({
-    mutationFn: async ({ pipelineId, taskId, node, role }: Which): Promise<string> => {
+    mutationFn: async ({ pipelineId, taskId, node, role }: Which): Promise<Work | Claim> => {
       let refused: unknown = new Error(`Task ${taskId} cannot be claimed now: somebody else has it, or it went on.`);
       try {
         const work = await body(
           claimWork({ path: { pipeline_id: pipelineId }, body: { role, task_id: taskId, node } }),
         );
-        if (work?.claim_id) {
-          client.setQueryData(workQuery(work.claim_id).queryKey, work);
-          return work.claim_id;
-        }
+        if (work?.claim_id) return work;
       } catch (err) {
         if (asAPIError(err).status !== 409) throw err;
         refused = err;
@@ -33,9 +29,10 @@ export function useClaimNode() {
       const mine = await body(listClaims()).catch(() => null); // the refusal says what went wrong
       const held = mine?.claims.find((c) => c.task_id === taskId && c.node === node);
       if (!held) throw refused;
-      return held.claim_id;
+      return held;
     },
-    onSuccess: (claimId) => void navigate({ to: '/claims/$claimId', params: { claimId }, replace: true }),
+    onMutate: where,
+    onSuccess: (claim, _, from) => open(from, claim, { replace: true }),
   });
   return { ...claim, refusal: claim.error ? asAPIError(claim.error).message : undefined };
 }

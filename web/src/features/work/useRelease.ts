@@ -4,6 +4,7 @@ import { body, releaseClaim, type Work } from '@/api';
 import { atMost } from '@/lib/atMost';
 import { notify } from '@/ui/notify';
 import type { Draft } from './draft/useDraft';
+import { useWhere } from './useOpenClaim';
 
 /** What the draft's last save may take, in milliseconds. Longer, and what was written stays in this browser. */
 const saveMost = 10_000;
@@ -27,10 +28,14 @@ export function useBackToQueue(work: Work) {
     });
 }
 
-/** Saves what is written, gives the claim back and goes to its queue: one step, so that nothing is done in between. */
+/**
+ * Saves what is written, gives the claim back and goes to its queue: one step, so that nothing is done in between. Who
+ * left the claim meanwhile stays where they are.
+ */
 export function useRelease(work: Work, draft: Draft) {
   const client = useQueryClient();
   const back = useBackToQueue(work);
+  const where = useWhere();
   const review = work.kind === 'review';
   return useMutation({
     mutationFn: async ({ reason, skip }: Giving) => {
@@ -38,12 +43,13 @@ export function useRelease(work: Work, draft: Draft) {
       const query = { ...(reason && { reason }), ...(skip && { skip }) };
       await body(releaseClaim({ path: { claim_id: work.claim_id }, query }));
     },
-    onSuccess: (_, { skip }) => {
+    onMutate: where,
+    onSuccess: (_, { skip }, from) => {
       draft.giveBack();
       for (const key of ['listQueues', 'listClaims', 'explainQueue', 'listReviewQueue'])
         void client.invalidateQueries({ queryKey: [key] });
       notify.done(`${review ? 'The review of task' : 'Task'} ${work.task_id} is ${skip ? 'skipped' : 'released'}.`);
-      back();
+      if (where() === from) back();
     },
     onError: (err) => notify.failed(review ? 'release the review' : 'release the task', err),
   });

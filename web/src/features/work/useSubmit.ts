@@ -1,20 +1,20 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { asAPIError, body, type Submitted, submitClaim, type Work } from '@/api';
 import type { Values } from '@/fields/rules';
 import { notify } from '@/ui/notify';
 import type { Draft } from './draft/useDraft';
-import { offerNext } from './NextToast';
 import { workQuery } from './queries';
 import { offerUndo } from './UndoToast';
 import { openedByItself } from './unseen';
-import { useUndo } from './useUndo';
+import { claimPath, useOpenClaim, useWhere } from './useOpenClaim';
+import { shownIn, useUndo } from './useUndo';
 
 /** Whether the person is still at a claim: a hand-in may be answered when they have gone elsewhere. */
 function useAtClaim() {
-  const { history } = useRouter();
-  return (work: Work) => history.location.pathname === `/claims/${work.claim_id}`;
+  const where = useWhere();
+  return (work: Work) => where() === claimPath(work.claim_id);
 }
 
 /** Where one goes after handing something in, and what is offered then. For reviews, too. */
@@ -22,33 +22,26 @@ export function useHandedIn() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const undo = useUndo();
+  const open = useOpenClaim();
   const atClaim = useAtClaim();
   return (work: Work, done: Submitted) => {
     const here = atClaim(work);
     const what = work.kind === 'review' ? 'Review' : 'Task';
-    for (const key of ['listQueues', 'listClaims', 'listHistory', 'getProgress', 'explainQueue', 'listReviewQueue']) {
-      void client.invalidateQueries({ queryKey: [key] });
-    }
+    for (const key of shownIn) void client.invalidateQueries({ queryKey: [key] });
     client.removeQueries({ queryKey: workQuery(work.claim_id).queryKey });
-    if (done.undo_until) {
+    const until = done.undo_until;
+    if (until) {
       offerUndo({
+        claimId: done.claim_id,
         message: `${what} ${done.task_id} is submitted`,
-        until: done.undo_until,
-        onUndo: () => void undo(done.claim_id),
+        until,
+        onUndo: () => undo(done.claim_id, until),
       });
     } else if (!here) notify.done(`${what} ${done.task_id} is submitted.`);
     const next = done.next as Work | null;
     if (next) {
-      const open = (replace: boolean) =>
-        void navigate({ to: '/claims/$claimId', params: { claimId: next.claim_id }, replace });
-      if (here) {
-        openedByItself(next.claim_id);
-        client.setQueryData(workQuery(next.claim_id).queryKey, next);
-        open(true);
-      } else {
-        // Loaded when it is opened: by then the person may have been there by another way, and written.
-        offerNext(`Task ${next.task_id} is yours as the next one.`, () => open(false));
-      }
+      if (here) openedByItself(next.claim_id);
+      open(claimPath(work.claim_id), next, { said: 'yours as the next one', replace: true });
       return;
     }
     if (!here) return;

@@ -8,12 +8,25 @@ import { isObject } from '../engine/value';
 import type { DisplayProps, InputProps } from '../props';
 import { kindsOf } from '../upload/kinds';
 import { type PendingUpload, pendingUploads, usePendingUploads } from '../upload/pending';
-import { type FileValue, useUploader } from '../upload/uploader';
+import { type FileValue, type Uploader, useUploader } from '../upload/uploader';
 import { fileSize } from './fileSize';
 import { Amount } from './list';
 
 function filesOf(value: unknown): FileValue[] {
   return (Array.isArray(value) ? value : [value]).filter(isObject) as unknown as FileValue[];
+}
+
+/**
+ * What each field was given last, by its name and its form's uploader: every form has its own, and what is kept here
+ * goes with it. Outside of React: a field that was hidden and is shown again is another instance than the one that
+ * began an upload.
+ */
+const given = new WeakMap<Uploader, Map<string, InputProps>>();
+
+function givenTo(uploader: Uploader): Map<string, InputProps> {
+  const fields = given.get(uploader) ?? new Map<string, InputProps>();
+  given.set(uploader, fields);
+  return fields;
 }
 
 /** Files go straight to the storage; the answer has them when they are there. */
@@ -27,16 +40,15 @@ export function UploadInput(p: InputProps) {
   const most = p.field.rules?.max_bytes;
   const values = filesOf(p.value);
   // What a finished upload is added to: the answer at that moment, not when it began.
-  const current = useRef(p);
   useEffect(() => {
-    current.current = p;
+    if (uploader) givenTo(uploader).set(p.field.name, p);
   });
 
-  const put = (value: FileValue) => {
-    const now = current.current;
+  const put = (fields: Map<string, InputProps>, value: FileValue) => {
+    const now = fields.get(p.field.name) ?? p;
     const next = p.field.multiple ? [...filesOf(now.value), value] : value;
     // A field that its condition hides gets no answers any more: the next upload adds to this one.
-    current.current = { ...now, value: next };
+    fields.set(p.field.name, { ...now, value: next });
     now.onChange(next);
   };
   const start = (file: globalThis.File) => {
@@ -46,7 +58,7 @@ export function UploadInput(p: InputProps) {
     const onProgress = (share: number) => pendingUploads.update(id, { share });
     uploader({ field: p.field.name, file, onProgress, signal: abort.signal }).then(
       (value) => {
-        if (pendingUploads.get().some((u) => u.id === id)) put(value);
+        if (pendingUploads.get().some((u) => u.id === id)) put(givenTo(uploader), value);
         pendingUploads.remove(id);
       },
       (err: unknown) => {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { addLayer, type Binding, nextRank } from './registry';
 
 export { ariaKeys, isSingle, keyCaps } from './keys';
-export { type Binding, bindings, governed } from './registry';
+export { type Binding, bindings, governed, modalIsOpen } from './registry';
 
 /**
  * Shortcuts that work while the component is mounted. What is drawn later for the first time comes first: a page

@@ -92,6 +92,18 @@ describe('shortcuts', () => {
     expect(dialog?.run).toHaveBeenCalledOnce();
   });
 
+  it('of the page rest beneath a dialog, wherever the focus went', () => {
+    const [page, dialog] = register({ keys: 'n' }, { keys: 'x', inDialog: true });
+    element('<div role="dialog" aria-modal="true"><button type="button"></button></div>');
+    expect(press('n').defaultPrevented).toBe(false);
+    press('x');
+    expect(page?.run).not.toHaveBeenCalled();
+    expect(dialog?.run).toHaveBeenCalledOnce();
+    document.body.innerHTML = '';
+    press('n');
+    expect(page?.run).toHaveBeenCalledOnce();
+  });
+
   it('leave Enter to the button that has the focus', () => {
     const [b] = register({ keys: 'Enter' });
     press('Enter', element('<button type="button"></button>'));

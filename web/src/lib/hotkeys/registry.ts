@@ -13,7 +13,7 @@ export interface Binding {
   run: (event: KeyboardEvent) => unknown;
   /** Also while typing. Keys that type something never count there. */
   allowInInput?: boolean;
-  /** Also while the focus is in a dialog or menu. */
+  /** Also while the focus is in a dialog or menu, or a dialog lies over the page. */
   inDialog?: boolean;
   /** Also when the key is held down. */
   repeat?: boolean;
@@ -72,14 +72,20 @@ function moves(keys: string, target: HTMLElement): boolean {
   return !target.closest('[role="radiogroup"]')?.querySelector(`[aria-keyshortcuts="${keys}"]`);
 }
 
+const apart = '[role="dialog"],[role="alertdialog"],[role="menu"],[role="listbox"]';
+
+/** Whether the page rests beneath a dialog. A click beside the dialog takes the focus out of it, and opens nothing beneath. */
+export function modalIsOpen(): boolean {
+  return document.querySelector('[aria-modal="true"]') !== null;
+}
+
 /** Whether the binding may act on a key that was pressed there. */
 export function applies(b: Binding, target: EventTarget | null, singleKeys: boolean): boolean {
   const single = governed(b);
   if (single && !singleKeys) return false;
   if (!(target instanceof HTMLElement)) return true;
   if (isTyping(target) && (single || !b.allowInInput)) return false;
-  if (!b.inDialog && target.closest('[role="dialog"],[role="alertdialog"],[role="menu"],[role="listbox"]'))
-    return false;
+  if (!b.inDialog && (target.closest(apart) || modalIsOpen())) return false;
   if (moves(b.keys, target)) return false;
   // Enter and Space press what has the focus.
   if (

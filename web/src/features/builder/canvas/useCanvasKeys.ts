@@ -1,6 +1,6 @@
 import { useReactFlow } from '@xyflow/react';
 import { useEffect, useRef } from 'react';
-import { type Binding, useHotkeys } from '@/lib/hotkeys';
+import { type Binding, modalIsOpen, useHotkeys } from '@/lib/hotkeys';
 import { type Clip, copy, readClip } from '@/pipeline/clipboard';
 import type { Kind } from '@/pipeline/definition';
 import type { Action } from '@/pipeline/history';
@@ -228,7 +228,7 @@ function useClipboardEvents(ways: { copied: () => Clip; cut: () => void; pasted:
   useEffect(() => {
     const free = (e: ClipboardEvent) => {
       const t = e.target instanceof Element ? e.target : null;
-      if (t?.closest('input, textarea, [contenteditable="true"], [role="dialog"]')) return false;
+      if (modalIsOpen() || t?.closest('input, textarea, [contenteditable="true"], [role="dialog"]')) return false;
       return document.getSelection()?.isCollapsed !== false;
     };
     const onCopy = (e: ClipboardEvent) => {

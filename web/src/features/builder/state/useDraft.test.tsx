@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { emptyDefinition } from '@/pipeline/definition';
 import type { Doc } from '@/pipeline/history';
 import { consoleAPI, Refused } from '@/testing/claimPage';
+import type { Draft } from '../queries';
 import { opened } from './draft';
 import { recall } from './mirror';
 import { startOf } from './start';
@@ -42,12 +43,12 @@ function server() {
   return { kept, sent, save, routes };
 }
 
-function start(shown: Doc, first = opened({ revision: 1, doc: doc('r1'), by: null, at: null })) {
+function start(shown: Doc, first = opened({ revision: 1, doc: doc('r1'), by: null, at: null }), polled?: Draft) {
   const client = new QueryClient();
   const wrapper = ({ children }: { children: React.ReactNode }) => (
     <QueryClientProvider client={client}>{children}</QueryClientProvider>
   );
-  return renderHook((now: Doc) => useDraft(3, user, now, first, undefined), { wrapper, initialProps: shown });
+  return renderHook((now: Doc) => useDraft(3, user, now, first, polled), { wrapper, initialProps: shown });
 }
 
 const names = (sent: Sent[]) => sent.map((s) => s.definition.name);
@@ -199,4 +200,14 @@ test('a tab with nothing to save does not take away what another one has not sav
   expect(recall(user, 3)?.doc.definition.name).toBe('typed');
   start(doc('other'));
   expect(Object.keys(localStorage)).toHaveLength(2);
+});
+
+test('of what somebody else saved nothing is lost where nothing was changed here', async () => {
+  const it = server();
+  const theirs = { id: 3, ...it.kept, draft: doc('theirs').definition, revision: 2 } as unknown as Draft;
+  const draft = start(doc('r1'), undefined, theirs);
+  await waitFor(() => expect(draft.result.current.chip).toBe('conflict'));
+  expect(draft.result.current.unsaved).toBe(false);
+  draft.rerender(doc('mine'));
+  expect(draft.result.current.unsaved).toBe(true);
 });

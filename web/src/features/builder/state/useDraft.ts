@@ -14,6 +14,8 @@ const retry = 5_000;
 
 export interface DraftControl {
   chip: Chip;
+  /** Whether the server may lack something that was done here. */
+  unsaved: boolean;
   error: unknown;
   savedAt: string | null;
   /** Saves what is there now; true when the server has it. */
@@ -138,6 +140,7 @@ export function useDraft(
 
   return {
     chip,
+    unsaved: state.theirs ? dirty : chip !== 'saved',
     error: state.phase === 'refused' && !state.theirs ? state.error : null,
     savedAt: state.base.at,
     flush,

@@ -21,7 +21,7 @@ export function UndoButton({ claimId, until }: { claimId: string; until: string 
       loading={busy}
       onClick={() => {
         setBusy(true);
-        void undo(claimId).finally(() => setBusy(false));
+        void undo(claimId, until).finally(() => setBusy(false));
       }}
     >
       Undo ({Math.ceil(left / 1000)} s)

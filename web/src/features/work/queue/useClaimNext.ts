@@ -1,29 +1,27 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { body, claimWork, type Work } from '@/api';
 import { notify } from '@/ui/notify';
-import { type Role, workQuery } from '../queries';
+import type { Role } from '../queries';
+import { useOpenClaim, useWhere } from '../useOpenClaim';
 
 /** Claims the next one of a queue and opens it; null when somebody was quicker. A double click claims one. */
 export function useClaimNext(pipelineId: number, role: Role) {
   const client = useQueryClient();
-  const navigate = useNavigate();
+  const where = useWhere();
+  const open = useOpenClaim();
   const going = useRef(false);
   const claim = useMutation({
     mutationFn: async (): Promise<Work | null> => {
       const work = (await body(claimWork({ path: { pipeline_id: pipelineId }, body: { role } }))) as Work | null;
       return work?.claim_id ? work : null;
     },
-    onSuccess: (work) => {
+    onMutate: where,
+    onSuccess: (work, _, from) => {
       for (const key of ['explainQueue', 'listQueues', 'listClaims'])
         void client.invalidateQueries({ queryKey: [key] });
-      if (!work) {
-        going.current = false;
-        return;
-      }
-      client.setQueryData(workQuery(work.claim_id).queryKey, work);
-      void navigate({ to: '/claims/$claimId', params: { claimId: work.claim_id } });
+      // Where it did not open, another may be claimed: who goes to another queue is still at this button.
+      going.current = work !== null && open(from, work);
     },
     onError: (err) => {
       going.current = false;
