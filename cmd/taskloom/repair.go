@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -115,8 +116,15 @@ func (a *app) tellRepaired(f repairFlags, done []store.Repaired, refused bool) e
 	if f.output == "json" {
 		return printJSON(a.out, map[string]any{"applied": f.apply, "changes": append([]store.Repaired{}, done...)})
 	}
+	var then []string
 	for _, r := range done {
 		fmt.Fprintln(a.out, r.What)
+		if r.Then != "" && !slices.Contains(then, r.Then) {
+			then = append(then, r.Then)
+		}
+	}
+	for _, next := range then {
+		fmt.Fprintln(a.out, "then:", next)
 	}
 	switch {
 	case len(done) == 0 && !refused:

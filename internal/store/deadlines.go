@@ -72,8 +72,10 @@ func (s *Store) atDeadlines(ctx context.Context, taskID int64, tell bool) (out S
 
 // overdueSQL finds tasks whose leases or time limits ran out longer than before ago, at
 // most limit of each queue and sort; and is what must hold of a node n besides. Each is
-// an expression of SQL.
+// an expression of SQL. Nodes whose task is gone are passed over: nobody can end them. That
+// is asked by a value, not by EXISTS, of which the planner would make a join.
 func overdueSQL(before, limit, and string) string {
+	and += ` AND (SELECT true FROM tasks t WHERE t.id = n.task_id)`
 	return fmt.Sprintf(`SELECT l.task_id FROM pipelines p CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
 			CROSS JOIN LATERAL (SELECT n.task_id FROM task_nodes n WHERE n.pipeline_id = p.id AND n.kind = k.kind
 				AND n.status = 'claimed' AND n.lease_expires_at < now() - %[1]s::interval AND %[3]s

@@ -13,6 +13,9 @@ const (
 const (
 	healTask = "taskloom repair task --task ID --apply"
 	healRun  = "taskloom repair run --task ID --apply"
+	// healCounts also comes after a repair that adds nodes or takes some away: the kept
+	// counts follow only what changes.
+	healCounts = "taskloom repair counts --apply"
 )
 
 // claimInvariants are promise I2: a node has one live claim, and one

@@ -63,7 +63,7 @@ var journalInvariants = []Invariant{
 			WHERE f.task_id > $1 AND f.task_id <= $2 AND e.task_id > $1 AND e.task_id <= $2 AND f.kind = 'fail' AND e.kind IN ('claim', 'submit', 'review')`,
 	},
 	{
-		Name: "kept-counts", Promise: "I4", Heal: "taskloom repair counts --apply",
+		Name: "kept-counts", Promise: "I4", Heal: healCounts,
 		Says:  "the kept counts are those of the rows",
 		scope: ofWhole,
 		sql: `SELECT NULL::bigint, 'pipeline ' || pipeline_id || CASE version_id WHEN 0 THEN '' ELSE ' version ' || version_id END || ': of ' || what ||

@@ -225,17 +225,17 @@ func TestAnOverdueTaskThatCannotBeLockedHoldsUpNoOther(t *testing.T) {
 	b := newBench(t)
 	ctx, ada := t.Context(), b.Contributors[0]
 	b.create(4)
-	locked, gone, other := b.claim(ada, pipeline.KindSubtask), b.claim(ada, pipeline.KindSubtask), b.claim(ada, pipeline.KindSubtask)
+	locked, broken, other := b.claim(ada, pipeline.KindSubtask), b.claim(ada, pipeline.KindSubtask), b.claim(ada, pipeline.KindSubtask)
 	lost := b.claim(ada, pipeline.KindSubtask)
-	for i, c := range []*store.Claim{locked, gone, other} {
+	for i, c := range []*store.Claim{locked, broken, other} {
 		b.lapse(c.TaskID, 9*time.Minute-time.Duration(i)*time.Minute)
 	}
 	b.exec(`DELETE FROM outbox WHERE task_id = $1`, lost.TaskID)
 	b.exec(`UPDATE task_lag SET since = now() - interval '2 minutes' WHERE task_id = $1`, lost.TaskID)
-	b.exec(`DELETE FROM tasks WHERE id = $1`, gone.TaskID)
+	b.exec(`UPDATE tasks SET version_id = -1 WHERE id = $1`, broken.TaskID)
 	b.held(lockTask, locked.TaskID)
 	rung, err := b.Store.Reconcile(ctx, 100)
-	require.ErrorContains(t, err, fmt.Sprintf("task %d", gone.TaskID))
+	require.ErrorContains(t, err, fmt.Sprintf("task %d", broken.TaskID))
 	require.Equal(t, []int64{lost.TaskID}, rung)
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM task_events WHERE kind = 'expire'`))
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND status = 'available'`, other.TaskID))

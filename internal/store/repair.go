@@ -13,19 +13,27 @@ import (
 type Repaired struct {
 	// What says in words, with ids, what was there and what is there now.
 	What string `json:"what"`
+	// Then is the command that is to be run afterwards, "" for none.
+	Then string `json:"then,omitempty"`
 }
+
+// noting takes down what a repair changes, and returns it for what is to be said besides.
+type noting func(format string, args ...any) *Repaired
 
 // Repairs run as a trial unless apply is set: they then do everything and roll
 // it back. Each can be run again and again, and while people work; what has
 // nothing wrong with it is left alone.
 
 // repair runs fn in a transaction that is kept only with apply.
-func (s *Store) repair(ctx context.Context, apply bool, fn func(tx pgx.Tx, note func(format string, args ...any)) error) ([]Repaired, error) {
+func (s *Store) repair(ctx context.Context, apply bool, fn func(tx pgx.Tx, note noting) error) ([]Repaired, error) {
 	var out []Repaired
 	trial := fmt.Errorf("a trial") //nolint:perfsprint // a value to compare with
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
 		out = nil
-		err := fn(tx, func(format string, args ...any) { out = append(out, Repaired{What: fmt.Sprintf(format, args...)}) })
+		err := fn(tx, func(format string, args ...any) *Repaired {
+			out = append(out, Repaired{What: fmt.Sprintf(format, args...)})
+			return &out[len(out)-1]
+		})
 		if err == nil && !apply {
 			return trial
 		}
@@ -40,7 +48,7 @@ func (s *Store) repair(ctx context.Context, apply bool, fn func(tx pgx.Tx, note 
 // RepairCounts makes the kept counts those of the rows, as the reconciler does
 // once an hour.
 func (s *Store) RepairCounts(ctx context.Context, apply bool) ([]Repaired, error) {
-	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note noting) error {
 		// The lock of checkCounts: what one of the two has corrected and not yet
 		// committed the other would not see, and correct once more.
 		_, err := tx.Exec(ctx, `UPDATE count_checks SET at = now()`)
@@ -76,7 +84,7 @@ func (s *Store) RepairCounts(ctx context.Context, apply bool) ([]Repaired, error
 // as many as were found in the archive. Elsewhere rows were lost, or came past the
 // product: which of the two is right only a backup can tell.
 func (s *Store) RepairUploads(ctx context.Context, apply bool) ([]Repaired, error) {
-	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note noting) error {
 		// Locked before they are counted: what an upload under way commits while this waits
 		// for its row would be missing in a count that began before.
 		rows, _ := tx.Query(ctx, `SELECT u.id::text FROM uploads u CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE r.status = 'created') AS created,
@@ -116,7 +124,7 @@ func (s *Store) RepairUploads(ctx context.Context, apply bool) ([]Repaired, erro
 // RepairOutbox deletes outbox rows that nobody can deliver, because their task
 // is not there. It stands in no audit log: whose they were went with the task.
 func (s *Store) RepairOutbox(ctx context.Context, apply bool) ([]Repaired, error) {
-	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note noting) error {
 		rows, _ := tx.Query(ctx, `DELETE FROM outbox o WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.id = o.task_id) RETURNING task_id, seq`)
 		var id, seq int64
 		_, err := pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
@@ -130,7 +138,7 @@ func (s *Store) RepairOutbox(ctx context.Context, apply bool) ([]Repaired, error
 // RepairRun has the run of a task look at the journal again: one that is
 // missing is started, one that has nothing to do any more ends.
 func (s *Store) RepairRun(ctx context.Context, taskID int64, apply bool) ([]Repaired, error) {
-	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note noting) error {
 		t, err := lockAnyTask(ctx, tx, taskID)
 		if err != nil {
 			return err

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"time"
 
@@ -15,10 +15,10 @@ import (
 
 // RepairTask writes the rows of a task anew as its journal has them: nodes,
 // status and node_summary. The journal itself is never changed; with a gap in
-// it the task is refused with Conflict. What waits to be applied is applied, and
-// the run is told to look.
+// it, or where it cannot be gone through, the task is refused with Conflict. What
+// waits to be applied is applied, and the run is told to look.
 func (s *Store) RepairTask(ctx context.Context, taskID int64, apply bool) ([]Repaired, error) {
-	return s.repair(ctx, apply, func(tx pgx.Tx, note func(string, ...any)) error {
+	return s.repair(ctx, apply, func(tx pgx.Tx, note noting) error {
 		t, err := lockAnyTask(ctx, tx, taskID)
 		if err != nil {
 			return err
@@ -42,8 +42,11 @@ func (s *Store) RepairTask(ctx context.Context, taskID int64, apply bool) ([]Rep
 			return fault.New(fault.Conflict, "the journal of task %d ends at event %d, the task is at %d; restore it from a backup first", taskID, len(events), t.Seq)
 		}
 		st, err := pipeline.Fold(p.Graph, w.Skipped, events)
-		if err != nil {
-			return fmt.Errorf("fold the journal of task %d: %w", taskID, err)
+		switch {
+		case errors.Is(err, pipeline.ErrUnknown):
+			return newerEvent(taskID, err)
+		case err != nil:
+			return fault.New(fault.Conflict, "task %d cannot have begun, its start_skipped rules out every node; restore its row from a backup first", taskID).Because(err)
 		}
 		before := w.before(p.Graph, st)
 		for i, n := range st.Nodes {
@@ -62,7 +65,7 @@ func (s *Store) RepairTask(ctx context.Context, taskID int64, apply bool) ([]Rep
 // rewrite makes the locked task's rows those of a state, and reports whether
 // there was a difference.
 func (t *lockedTask) rewrite(
-	ctx context.Context, tx pgx.Tx, p *pipeline.Pipeline, w *written, st pipeline.State, note func(string, ...any),
+	ctx context.Context, tx pgx.Tx, p *pipeline.Pipeline, w *written, st pipeline.State, note noting,
 ) (changed bool, err error) {
 	if t.Seq != st.Seq || t.AppliedSeq != t.Seq {
 		note("task %d: %d of %d events were applied, now %d of %d", t.ID, t.AppliedSeq, t.Seq, st.Seq, st.Seq)
@@ -82,7 +85,10 @@ func (t *lockedTask) rewrite(
 		if changed = true; !ok {
 			have = pipeline.NodeState{Status: "missing"}
 		}
-		note("task %d node %s: was %s, is %s", t.ID, want.Key, told(have), told(want))
+		said := note("task %d node %s: was %s, is %s", t.ID, want.Key, told(have), told(want))
+		if !ok {
+			said.Then = healCounts
+		}
 		def, _ := p.Node(want.Key)
 		if err := t.rewriteNode(ctx, tx, def, want, w.events); err != nil {
 			return changed, err
@@ -96,7 +102,7 @@ func (t *lockedTask) rewrite(
 	slices.Sort(extra)
 	for _, key := range extra {
 		changed = true
-		note("task %d node %s: was there, is no node of the pipeline's version", t.ID, key)
+		note("task %d node %s: was there, is no node of the pipeline's version", t.ID, key).Then = healCounts
 	}
 	var before, after [4]int
 	summary := func(into *[4]int) error {
