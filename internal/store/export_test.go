@@ -41,9 +41,12 @@ var (
 	SubmissionsSQL = submissionsSQL
 	OpenTasksSQL   = openTasksSQL
 	AnyFreeSQL     = anyFreeSQL
+	EndOverdueSQL  = endOverdueSQL
+	RingLaggingSQL = ringLaggingSQL
 	TotalSQL       = totalSQL
 	HistoryEndSQL  = historyEndSQL
 	FoldPage       = (*Store).foldPage
+	EndOverdue     = (*Store).endOverdue
 )
 
 // How far those go.

@@ -44,7 +44,7 @@ const healedAtOnce = 200
 // costs one outbox row. What one part meets holds up no other.
 func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error) {
 	future := s.fromTheFuture(ctx, healedAtOnce)
-	overdue := s.endOverdue(ctx, healedAtOnce)
+	overdue := s.endOverdue(ctx, overdueAtOnce)
 	rung, lag := s.ringLagging(ctx, limit, except)
 	kept := s.freeReservations(ctx, healedAtOnce)
 	_, uploads := s.RingStuckUploads(ctx)
@@ -70,19 +70,23 @@ func (s *Store) StillLagging(ctx context.Context, ids []int64) ([]int64, error) 
 	return out, translate(err)
 }
 
+var ringLaggingSQL = `INSERT INTO outbox (topic, task_id, seq, priority)
+		SELECT 'task_sync', r.id, 0, $5::smallint FROM (SELECT u.id FROM (
+			(SELECT g.task_id AS id, row_number() OVER (ORDER BY g.since) AS turn FROM task_lag g
+				WHERE g.since < now() - $1::interval AND g.task_id <> ALL($4)
+				AND (g.since < now() - $6::interval OR NOT ` + outboxBehindSQL + `)
+				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = g.task_id) ORDER BY g.since LIMIT $3)
+			UNION ALL SELECT l.task_id, row_number() OVER (ORDER BY l.turn, l.task_id) FROM (` + overdueSQL("$2", "$3",
+	`n.task_id <> ALL($4) AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)`, `NOT `+aloneSQL) + `) l
+		) u GROUP BY u.id ORDER BY min(u.turn), u.id LIMIT $3) r ON CONFLICT DO NOTHING RETURNING task_id`
+
 // ringLagging rings tasks with events that nobody applied for half a minute,
 // and with leases and time limits that ran out five minutes ago. While the outbox
 // is behind, the former are left alone for longer: what has just been told has
 // lagged for as long as what has not, and a ring would be one more signal and one
-// more step.
+// more step. Where there are more than limit of both, each has half.
 func (s *Store) ringLagging(ctx context.Context, limit int, except []int64) ([]int64, error) {
-	rows, _ := s.pool.Query(ctx, `INSERT INTO outbox (topic, task_id, seq, priority)
-		SELECT 'task_sync', r.id, 0, $5::smallint FROM (
-			(SELECT g.task_id AS id FROM task_lag g WHERE g.since < now() - $1::interval AND g.task_id <> ALL($4)
-				AND (g.since < now() - $6::interval OR NOT `+outboxBehindSQL+`)
-				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = g.task_id) ORDER BY g.since LIMIT $3)
-			UNION `+overdueSQL("$2", "$3", `n.task_id <> ALL($4) AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)`)+`
-		) r LIMIT $3 ON CONFLICT DO NOTHING RETURNING task_id`,
+	rows, _ := s.pool.Query(ctx, ringLaggingSQL,
 		lagBeforeRing, deadlineBeforeRing, limit, append([]int64{}, except...) /* never NULL */, UrgencyRung, lagDespiteBacklog)
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
