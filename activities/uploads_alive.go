@@ -25,15 +25,22 @@ const (
 // keepAlive beats for a step until it ends; how far the step is, is read in
 // Postgres.
 func keepAlive(ctx context.Context) (end func()) {
+	return keepAliveAt(ctx, func() any { return nil })
+}
+
+// keepAliveAt beats for a step whose next attempt goes on where at says that this one
+// is. The last beat comes at the end, and goes out when the attempt fails.
+func keepAliveAt(ctx context.Context, at func() any) (end func()) {
 	done := make(chan struct{})
 	var beats sync.WaitGroup
 	beats.Go(func() {
 		tick := time.NewTicker(aliveEvery)
 		defer tick.Stop()
 		for {
-			activity.RecordHeartbeat(ctx)
+			activity.RecordHeartbeat(ctx, at())
 			select {
 			case <-done:
+				activity.RecordHeartbeat(ctx, at())
 				return
 			case <-tick.C:
 			}

@@ -82,6 +82,23 @@ func errCalledOff() error {
 	})
 }
 
+// sweepRetry is when a sweep goes on whose attempt had no time for the rest.
+const sweepRetry = time.Second
+
+// errSweepGoesOn ends an attempt at a sweep that hands the rest to the next one.
+func errSweepGoesOn() error {
+	return temporal.NewApplicationErrorWithOptions("the sweep goes on where it was", "unfinished", temporal.ApplicationErrorOptions{
+		NextRetryDelay: sweepRetry, Category: temporal.ApplicationErrorCategoryBenign,
+	})
+}
+
+// errUnswept ends a sweep that is through, and passed over what it could not delete.
+// It is for the next sweep to try that again: this one would find nothing else.
+func errUnswept(done SweepResult) error {
+	return temporal.NewApplicationErrorWithOptions("some of what is left could not be deleted; the worker's log says why, and the next sweep tries it again",
+		"unswept", temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{done}})
+}
+
 func parseUpload(id string) (uuid.UUID, error) {
 	out, err := uuid.Parse(id)
 	if err != nil {

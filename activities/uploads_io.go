@@ -1,9 +1,15 @@
 package activities
 
-import "github.com/taskloom/taskloom/internal/store"
+import (
+	"time"
 
-// Like everything that enters a history, these carry ids, numbers and
-// outcomes: no name of a file, no value, no message. Their JSON names are never
+	"github.com/google/uuid"
+
+	"github.com/taskloom/taskloom/internal/store"
+)
+
+// Like everything that enters a history, these carry ids, numbers, dates of rows
+// and outcomes: no name of a file, no value, no message. Their JSON names are never
 // changed or used for something else.
 
 // UploadRef names the upload that an activity works on.
@@ -56,4 +62,23 @@ type SweepResult struct {
 	Expired int `json:"expired"`
 	Swept   int `json:"swept"`
 	Rung    int `json:"rung"`
+	// Failed is how often it passed over something that it could not delete.
+	Failed int `json:"failed,omitempty"`
+}
+
+// SweepProgress is how far a sweep is, which its heartbeats carry to its next attempt.
+type SweepProgress struct {
+	Done    SweepResult `json:"done"`
+	Uploads SweepPlace  `json:"uploads"`
+	Files   SweepPlace  `json:"files"`
+}
+
+// SweepPlace is how far a sweep is in what is left of one kind.
+type SweepPlace struct {
+	// Due and ID are those of what was tried last; the zero ones are before all.
+	Due time.Time `json:"due,omitzero"`
+	ID  uuid.UUID `json:"id"`
+	// Through says that the sweep has been at the end. It begins anew at the front,
+	// while it is not through with the other kind.
+	Through bool `json:"through,omitempty"`
 }

@@ -6,19 +6,19 @@ import (
 	"github.com/taskloom/taskloom/internal/store"
 )
 
-// sweepPeoples deletes what is left of files that people uploaded: the object
-// that the browser put, copies that did not become the file, and files that are in
-// no submission. What cannot be
-// deleted now does not keep the others.
-func (a *Uploads) sweepPeoples(ctx context.Context, out *SweepResult) error {
-	n, err := sweepAll(
-		func(after store.TaskFileLeft) ([]store.TaskFileLeft, error) {
-			return a.Store.TaskFilesToSweep(ctx, after, sweepPage)
-		},
-		func(f store.TaskFileLeft) error { return a.sweepPeoplesFile(ctx, f) },
-	)
-	out.Swept += n
-	return err
+// filesLeft returns files that people uploaded of which something is left behind the
+// given place: the object that the browser put, copies that did not become the file,
+// and files that are in no submission.
+func (a *Uploads) filesLeft(ctx context.Context, after SweepPlace) ([]leftover, error) {
+	page, err := a.Store.TaskFilesToSweep(ctx, store.TaskFileLeft{CreatedAt: after.Due, ID: after.ID}, sweepPage)
+	out := make([]leftover, len(page))
+	for i, f := range page {
+		out[i] = leftover{
+			place: SweepPlace{Due: f.CreatedAt, ID: f.ID},
+			sweep: func(ctx context.Context) error { return a.sweepPeoplesFile(ctx, f) },
+		}
+	}
+	return out, err
 }
 
 func (a *Uploads) sweepPeoplesFile(ctx context.Context, f store.TaskFileLeft) error {

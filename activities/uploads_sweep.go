@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,42 +13,75 @@ import (
 	"github.com/taskloom/taskloom/internal/store"
 )
 
-// sweepPage is how many uploads one look of the sweep takes up.
-const sweepPage = 100
-
-// sweepTold is how many failures of a sweep are told: with the object store away,
-// there are as many as things to sweep.
-const sweepTold = 10
-
 // emptyPage is how many rows one statement empties.
 const emptyPage = 2000
 
-// dropTime is how long an archive that nobody confirmed may keep the others waiting.
-const dropTime = 1500 * time.Millisecond
+// How long an archive that nobody confirmed may keep the others waiting, and how long
+// all of them may keep what is due.
+const (
+	dropTime  = 1500 * time.Millisecond
+	dropsTime = time.Minute
+)
 
 // SweepUploads rings the runs of uploads that stand still, ends uploads that
 // were abandoned, and deletes what is left of archives and of files of people
-// that nobody needs. Each of them goes on when another fails.
+// that nobody needs. Each of them goes on when another fails, and the last two go at
+// the same time, so that neither waits for an object store that takes its time to
+// refuse what is of the other.
+//
+// What cannot be deleted is passed over, and told in the end. An attempt that has no
+// time for the rest leaves it to the next, which goes on where this one was: an attempt
+// that began at the front again would come no further than the one before.
 func (a *Uploads) SweepUploads(ctx context.Context) (SweepResult, error) {
-	defer keepAlive(ctx)()
-	var out SweepResult
-	var rung error
-	out.Rung, rung = a.Store.RingStuckUploads(ctx)
-	expired := a.expire(ctx, &out)
-	swept := a.sweep(ctx, &out)
-	peoples := a.sweepPeoples(ctx, &out)
-	return out, outwardOf(ctx, errors.Join(expired, swept, peoples, rung))
+	s := &sweep{Uploads: a, far: sweptBefore(ctx)}
+	defer keepAliveAt(ctx, func() any { return s.progress() })()
+	working, stop := untilStopped(ctx)
+	defer stop()
+	beginning := working
+	if deadline, bounded := ctx.Deadline(); bounded {
+		var done context.CancelFunc
+		beginning, done = context.WithDeadline(working, deadline.Add(-handOver))
+		defer done()
+	}
+	s.over = func() bool { return beginning.Err() != nil || stopping(ctx) }
+	ended := s.ringAndExpire(working)
+	var kinds sync.WaitGroup
+	var uploads, files error
+	kinds.Go(func() { uploads = s.goThrough(working, &s.far.Uploads, a.uploadsLeft) })
+	kinds.Go(func() { files = s.goThrough(working, &s.far.Files, a.filesLeft) })
+	kinds.Wait()
+
+	is := s.progress()
+	switch broken := errors.Join(ended, uploads, files); {
+	case ctx.Err() != nil:
+		return is.Done, ctx.Err() // called off; whatever failed then failed of it
+	case broken != nil && working.Err() == nil:
+		return is.Done, outwardOf(ctx, broken)
+	case !is.Uploads.Through || !is.Files.Through:
+		return is.Done, errSweepGoesOn()
+	case is.Done.Failed > 0:
+		return is.Done, errUnswept(is.Done)
+	}
+	return is.Done, nil
 }
 
-func (a *Uploads) expire(ctx context.Context, out *SweepResult) error {
+func (s *sweep) ringAndExpire(ctx context.Context) error {
+	rung, err := s.Store.RingStuckUploads(ctx)
+	s.note(func(p *SweepProgress) { p.Done.Rung += rung })
+	return errors.Join(err, s.expire(ctx))
+}
+
+func (s *sweep) expire(ctx context.Context) error {
+	dropping, done := context.WithTimeout(ctx, dropsTime)
+	defer done()
 	for {
-		ended, err := a.Store.ExpireUploads(ctx, sweepPage)
+		ended, err := s.Store.ExpireUploads(ctx, sweepPage)
 		if err != nil {
 			return err
 		}
-		out.Expired += len(ended)
+		s.note(func(p *SweepProgress) { p.Done.Expired += len(ended) })
 		for _, u := range ended {
-			a.dropArchive(ctx, u)
+			s.dropArchive(dropping, u)
 		}
 		if len(ended) < sweepPage {
 			return nil
@@ -56,9 +90,13 @@ func (a *Uploads) expire(ctx context.Context, out *SweepResult) error {
 }
 
 // dropArchive deletes the archive of an upload that nobody confirmed: it made no task,
-// and where Postgres loses its end it only ends once more. sweep does it again, as the
-// archive may still be on its way.
+// and where Postgres loses its end it only ends once more. The sweep does it again a
+// day later, as the archive may still be on its way: this is tried as long as there is
+// time for it.
 func (a *Uploads) dropArchive(ctx context.Context, u store.Upload) {
+	if ctx.Err() != nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, dropTime)
 	defer cancel()
 	if err := a.Objects.Delete(ctx, u.ObjectKey); err != nil {
@@ -66,41 +104,19 @@ func (a *Uploads) dropArchive(ctx context.Context, u store.Upload) {
 	}
 }
 
-// sweep deletes what is left of uploads to which nothing can be put any more:
-// the archive, files that no task came to have, and what rows held that did not
-// come to their turn. What cannot be deleted now does not keep the others.
-func (a *Uploads) sweep(ctx context.Context, out *SweepResult) error {
-	n, err := sweepAll(
-		func(after store.Upload) ([]store.Upload, error) { return a.Store.UploadsToSweep(ctx, after, sweepPage) },
-		func(u store.Upload) error { return a.sweepOne(ctx, u) },
-	)
-	out.Swept += n
-	return err
-}
-
-// sweepAll does each of what is left, in pages of sweepPage, and says how many it did.
-// It goes on behind what fails: nothing due is kept waiting by what cannot go, however
-// much of that there is.
-func sweepAll[T any](left func(after T) ([]T, error), one func(T) error) (done int, err error) {
-	var last T
-	var failed []error
-	for {
-		page, err := left(last)
-		if err != nil {
-			return done, errors.Join(append(failed, err)...)
-		}
-		for _, last = range page {
-			switch err := one(last); {
-			case err == nil:
-				done++
-			case len(failed) < sweepTold:
-				failed = append(failed, err)
-			}
-		}
-		if len(page) < sweepPage {
-			return done, errors.Join(failed...)
+// uploadsLeft returns uploads to which nothing can be put any more, and of which
+// something is left behind the given place: the archive, files that no task came to
+// have, and what rows held that did not come to their turn.
+func (a *Uploads) uploadsLeft(ctx context.Context, after SweepPlace) ([]leftover, error) {
+	page, err := a.Store.UploadsToSweep(ctx, store.Upload{ExpiresAt: after.Due, ID: after.ID}, sweepPage)
+	out := make([]leftover, len(page))
+	for i, u := range page {
+		out[i] = leftover{
+			place: SweepPlace{Due: u.ExpiresAt, ID: u.ID},
+			sweep: func(ctx context.Context) error { return a.sweepOne(ctx, u) },
 		}
 	}
+	return out, err
 }
 
 func (a *Uploads) sweepOne(ctx context.Context, u store.Upload) error {

@@ -294,7 +294,7 @@ func TestTheSweepTidiesUp(t *testing.T) {
 	}
 	h.onDelete = func(string) error { return errAway }
 	_, err := sweep()
-	requireRetryable(t, err)
+	requireUnswept(t, err)
 	got, _ := h.LoadUpload(t, late.ID)
 	require.Equal(t, []string{store.UploadCancelled, store.UploadExpired}, []string{got.Status, got.Reason})
 	require.Equal(t, 1, h.count(`SELECT count(*) FROM uploads WHERE ring_at IS NOT NULL AND id = $1`, stuck.ID), "rung all the same")

@@ -316,6 +316,20 @@ func TestASweepIsOneActivity(t *testing.T) {
 	require.Equal(t, activities.SweepResult{Expired: 1, Swept: 2, Rung: 3}, got)
 }
 
+// An attempt that hands the rest to the next one is no failure: none is one too many.
+func TestASweepTakesAsManyAttemptsAsItNeeds(t *testing.T) {
+	d := newDock(t)
+	d.fail = func(context.Context, string) error {
+		if d.called("SweepUploads") < 8 {
+			return temporal.NewApplicationError("the sweep goes on where it was", "unfinished")
+		}
+		return nil
+	}
+	d.env.ExecuteWorkflow(workflows.SweepUploads)
+	require.NoError(t, d.env.GetWorkflowError())
+	require.Equal(t, 8, d.called("SweepUploads"))
+}
+
 func TestNamesOfUploads(t *testing.T) {
 	require.Equal(t, "upload/"+uploadID, workflows.UploadRunID(uploadID))
 	require.Equal(t, "upload "+uploadID+" · pipeline 42 · Math check", workflows.UploadSummary(uploadID, 42, "Math \n check"))
