@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { belonging } from '@/features/session/belonging';
 import { MeProvider } from '@/features/session/me';
 import { sampleReview } from '@/testing/claimPage';
+import { anything } from './notes';
 import { useNotes } from './useNotes';
 
 beforeEach(() => localStorage.clear());
@@ -63,6 +64,27 @@ test('comments are not those of a round of the review that was withdrawn', () =>
   cleanup();
   expect(start(anew()).current.notes.overall).toBe('');
 });
+
+test('comments of an undone review stay deleted over a reload, until the new one is handed in', () => {
+  const first = start(again());
+  expect(first.current.notes).toEqual({ fields: { answer: { text: 'no' } }, overall: 'nearly' });
+  act(() => {
+    first.current.setField('answer', { text: '' });
+    first.current.setOverall('');
+  });
+  cleanup();
+  const reloaded = start(again());
+  expect(anything(reloaded.current.notes)).toBe(false);
+  act(() => reloaded.current.forget());
+  expect(Object.keys(localStorage)).toEqual([]);
+});
+
+/** The same review, done again after its verdict was undone. */
+function again() {
+  const undone = { claim_id: 'c0', verdict: 'reject' as const, values: {}, at: '2026-01-01T00:00:00Z' };
+  const comments = [{ field: 'answer', text: 'no' }, { text: 'nearly' }];
+  return sampleReview({ iteration: 2, undo_of: { ...undone, comments } });
+}
 
 /** The same review, withdrawn before a verdict, of what its author handed in after that. */
 function anew() {

@@ -18,12 +18,11 @@ const kept = 30 * day;
 export function useNotes(work: Work) {
   const { me } = useMe();
   const key = `${prefix}${me.id}.${work.task_id}.${work.node}.${roundOf(work)}`;
-  const [notes, setNotes] = useState<Notes>(
-    () => read(key) ?? (work.undo_of ? notesFrom(work.undo_of.comments) : noNotes),
-  );
+  const [undone] = useState<Notes>(() => (work.undo_of ? notesFrom(work.undo_of.comments) : noNotes));
+  const [notes, setNotes] = useState<Notes>(() => read(key) ?? undone);
   useEffect(() => {
-    write(key, notes);
-  }, [key, notes]);
+    write(key, notes, undone);
+  }, [key, notes, undone]);
   useEffect(() => {
     // Another tab of this browser has the same review open: both show the same comments.
     const follow = (e: StorageEvent) => {
@@ -58,10 +57,12 @@ function said(notes: Notes): string {
   return JSON.stringify([notes.overall, fields.map(([name, n]) => [name, n.verdict ?? '', n.text]).sort()]);
 }
 
-function write(key: string, notes: Notes) {
+/** Keeps the notes of a round that began with those of an undone review, if any. */
+function write(key: string, notes: Notes, undone: Notes) {
   const before = read(key) ?? noNotes;
   if (said(before) === said(notes)) return; // else two tabs would tell each other the same for ever
-  if (!anything(notes)) return remove(key);
+  // That there are none is kept where a reload would bring the undone ones back.
+  if (!anything(notes) && !anything(undone)) return remove(key);
   const text = JSON.stringify({ at: Date.now(), notes });
   try {
     localStorage.setItem(key, text);
