@@ -47,6 +47,8 @@ type doctor struct {
 	// failed are the names of the checks that failed; what cannot answer is not asked
 	// again.
 	failed []string
+	// outboxSeen is how far the runs are behind, nil as long as nobody has asked.
+	outboxSeen *store.OutboxStats
 }
 
 func (a *app) doctorCommand() *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -199,8 +200,28 @@ func (d *doctor) uploads(ctx context.Context) finding {
 	return finding{verdict: fine, text: fmt.Sprintf("%d alive that unpack uploads", alive)}
 }
 
-func (d *doctor) outbox(ctx context.Context) finding {
+// waiting is what the outbox and the lagging tasks are told from, which is read once.
+func (d *doctor) waiting(ctx context.Context) (store.OutboxStats, error) {
+	if d.outboxSeen != nil {
+		return *d.outboxSeen, nil
+	}
 	s, err := d.store.OutboxStats(ctx)
+	if err == nil {
+		d.outboxSeen = &s
+	}
+	return s, err
+}
+
+// counted says a number, or that there are as many and more where counting stopped.
+func counted(n int64) string {
+	if n >= store.VitalsLimit {
+		return fmt.Sprintf("%d or more", n)
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func (d *doctor) outbox(ctx context.Context) finding {
+	s, err := d.waiting(ctx)
 	if err != nil {
 		return d.untold(err)
 	}
@@ -220,7 +241,7 @@ func outboxFinding(s store.OutboxStats) finding {
 	if s.Rows == 0 {
 		return finding{verdict: fine, text: "empty"}
 	}
-	text := fmt.Sprintf("%d events wait for Temporal, the oldest for %s", s.Rows, s.Oldest.Round(time.Second))
+	text := fmt.Sprintf("%s events wait for Temporal, the oldest for %s", counted(s.Rows), s.Oldest.Round(time.Second))
 	wayOut := "check that a worker runs and reaches Temporal; a bulk of new tasks, or of claims when a shift begins, drains by itself"
 	if s.Tried >= triedInVain {
 		text += fmt.Sprintf("; one was tried %d times: %s", s.Tried, oneLine(errors.New(s.LastError)))
@@ -236,13 +257,13 @@ func outboxFinding(s store.OutboxStats) finding {
 }
 
 func (d *doctor) lagging(ctx context.Context) finding {
-	s, err := d.store.OutboxStats(ctx)
+	s, err := d.waiting(ctx)
 	if err != nil {
 		return d.untold(err)
 	}
 	if s.Lagging > 0 {
 		return d.behind(finding{
-			warning, fmt.Sprintf("%d tasks have events whose consequences are not written yet", s.Lagging),
+			warning, counted(s.Lagging) + " tasks have events whose consequences are not written yet",
 			"normal while work flows; if it stays, look at the worker's log and at these runs in the Temporal UI",
 		})
 	}

@@ -41,6 +41,8 @@ func TestDoctorJudges(t *testing.T) {
 	}
 	outbox := func(oldest time.Duration) finding { return outboxFinding(store.OutboxStats{Rows: 9, Oldest: oldest}) }
 	require.Equal(t, fine, outboxFinding(store.OutboxStats{}).verdict)
+	require.Contains(t, outboxFinding(store.OutboxStats{Rows: 9_999}).text, "9999 events wait")
+	require.Contains(t, outboxFinding(store.OutboxStats{Rows: store.VitalsLimit}).text, "10000 or more events wait")
 	require.Equal(t, fine, outbox(29*time.Second).verdict)
 	require.Equal(t, warning, outbox(30*time.Second).verdict)
 	require.Equal(t, warning, outbox(14*time.Minute).verdict, "as the starts of an import do")

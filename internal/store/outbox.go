@@ -198,30 +198,3 @@ func (s *Store) StepsBehind(ctx context.Context) (time.Duration, error) {
 	err := s.pool.SendBatch(ctx, b).Close()
 	return max(0, behind), translate(err)
 }
-
-// OutboxStats says how far the runs are behind the journal.
-type OutboxStats struct {
-	Rows   int64
-	Oldest time.Duration
-	// Urgent is the age of the oldest row that is neither a claim nor a start.
-	Urgent time.Duration
-	// Tried is how often the row was tried that was tried most in vain, LastError
-	// what it met; 0 and "" without such a row.
-	Tried     int
-	LastError string
-	Lagging   int64
-}
-
-// OutboxStats counts what waits for delivery and the tasks whose consequences
-// are not written yet.
-func (s *Store) OutboxStats(ctx context.Context) (OutboxStats, error) {
-	var st OutboxStats
-	err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM outbox),
-		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox),
-		(SELECT coalesce(now() - min(created_at), interval '0') FROM outbox WHERE priority < $1),
-		coalesce(vain.attempts, 0), coalesce(vain.last_error, ''),
-		(SELECT count(*) FROM task_lag)
-		FROM (VALUES (0)) AS one LEFT JOIN LATERAL (SELECT attempts, last_error FROM outbox WHERE last_error <> ''
-			ORDER BY attempts DESC, id LIMIT 1) AS vain ON true`, UrgencyClaimed).Scan(&st.Rows, &st.Oldest, &st.Urgent, &st.Tried, &st.LastError, &st.Lagging)
-	return st, translate(err)
-}

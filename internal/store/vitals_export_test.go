@@ -3,6 +3,7 @@ package store
 // What the tests of the vitals look at.
 var (
 	VitalsOutboxSQL      = vitalsOutboxSQL
+	OutboxVainSQL        = outboxVainSQL
 	VitalsLagSQL         = vitalsLagSQL
 	VitalsCountsSQL      = vitalsCountsSQL
 	VitalsUploadsSQL     = vitalsUploadsSQL

@@ -100,6 +100,7 @@ func TestVitalsReadByIndex(t *testing.T) {
 		"lag":     {store.VitalsLagSQL, []any{store.VitalsLimit}, []string{"task_lag_since", "tasks_pkey"}},
 		"uploads": {store.VitalsUploadsSQL, []any{store.VitalsLimit}, []string{"uploads_processing"}},
 		"outbox":  {store.VitalsOutboxSQL, []any{store.VitalsLimit, 9}, []string{"outbox_pkey", "outbox_next"}},
+		"vain":    {store.OutboxVainSQL, nil, []string{"outbox_next"}},
 		"counts":  {store.VitalsCountsSQL, nil, nil},
 		"sweeps": {
 			store.VitalsSweepsSQL, []any{store.VitalsLimit}, []string{"uploads_unswept", "task_files_unswept", "idempotency_keys_created"},
