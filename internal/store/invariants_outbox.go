@@ -8,8 +8,15 @@ var (
 	waitsSQL = `SELECT o.task_id, 'task ' || o.task_id || ' event ' || o.seq || ': waits since ' || date_trunc('second', o.created_at) ||
 				', tried ' || o.attempts || ' times' || CASE o.last_error WHEN '' THEN '' ELSE ', last error: ' || left(o.last_error, 100) END
 			FROM outbox o`
-	shouldBeToldSQL = `NOT (` + coveredSQL + `)
-				AND EXISTS (SELECT FROM worker_heartbeats h WHERE h.temporal_ok AND ` + heardSQL("interval '6 seconds'") + `)`
+	shouldBeToldSQL = `NOT (` + coveredSQL + `) AND ` + workerTellsSQL
+	workerTellsSQL  = `EXISTS (SELECT FROM worker_heartbeats h WHERE h.temporal_ok AND ` + heardSQL("interval '6 seconds'") + `)`
+)
+
+// uploadStands is how long an upload makes no progress before it stands still, and
+// uploadRung how long after it was told again: it was then told twice.
+const (
+	uploadStands = 3 * stuckAfter
+	uploadRung   = stuckAfter / 3
 )
 
 // outboxInvariants are promise I6: what Temporal must hear of is on its way.
@@ -40,6 +47,29 @@ var outboxInvariants = []Invariant{
 		Says:   "while a worker reaches Temporal, it is told of the start of a new task within a quarter of an hour",
 		scope:  ofWhole,
 		sql:    waitsSQL + ` WHERE o.seq = 1 AND o.created_at < now() - interval '15 minutes' AND ` + shouldBeToldSQL,
+	},
+	{
+		// Uploads are told through their own rows. What was taken is tried for as long as
+		// its lease, and what failed waits on purpose; both are a time to come.
+		Name: "uploads-told", Promise: "I6",
+		Advice: "look at the worker's log and at ring_error of the upload: Temporal refuses it, or the workers do not come to it",
+		Says:   "while a worker reaches Temporal, it is told of an upload within a minute, or in five tries",
+		scope:  ofWhole,
+		sql: `SELECT NULL::bigint, 'upload ' || u.id || ' (' || u.status || '): waits to be told since ' || date_trunc('second', u.ring_at) ||
+				', tried ' || u.ring_attempts || ' times' || CASE u.ring_error WHEN '' THEN '' ELSE ', last error: ' || left(u.ring_error, 100) END
+			FROM uploads u WHERE u.ring_at IS NOT NULL AND $3::interval > interval '0' AND ` + workerTellsSQL + `
+				AND (u.ring_at < now() - $3::interval OR u.ring_attempts >= 5 AND u.ring_error <> '' AND u.ring_at > now())`,
+	},
+	{
+		// A large file may take long between two pages; what was told again in vain moves
+		// no more, whatever it does.
+		Name: "uploads-move", Promise: "I6",
+		Advice: "look at its run in the Temporal UI (Upload) and at the worker's log; what cannot go on is cancelled in the web app",
+		Says:   "while a worker reaches Temporal, an upload that is processed makes progress within three quarters of an hour, told again or not",
+		scope:  ofWhole,
+		sql: `SELECT NULL::bigint, 'upload ' || u.id || ': no progress since ' || date_trunc('second', u.updated_at) || ', told again at ' || date_trunc('second', u.rung_at)
+			FROM uploads u WHERE u.status = 'processing' AND u.ring_at IS NULL AND $3::interval > interval '0' AND ` + workerTellsSQL + `
+				AND u.updated_at < now() - ` + inSQL(uploadStands) + ` AND u.rung_at BETWEEN u.updated_at AND now() - ` + inSQL(uploadRung),
 	},
 	{
 		// While the outbox is behind, such tasks are left alone for longer (ringLagging).
