@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,17 +38,17 @@ func (s *Store) atDeadlines(ctx context.Context, taskID int64, tell bool) (out S
 		}
 		// What waits to be applied may have closed a node before its time was up. The run
 		// that asks may not have been told of it; it reads the rows again then.
-		behind, newer := t.AppliedSeq < t.Seq, false
+		behind := t.AppliedSeq < t.Seq
 		if behind {
 			switch err := s.catchUp(ctx, tx, t); {
 			case fault.Is(err, fault.Conflict): // of a newer release; leases end all the same
-				behind, newer = false, true
+				behind = false
 			case err != nil:
 				return err
 			}
 		}
 		alone := false
-		if tell && !t.Touched && !newer {
+		if tell && !t.Touched {
 			p, err := s.versionIn(ctx, tx, t.VersionID)
 			if err != nil {
 				return err
@@ -61,7 +60,7 @@ func (s *Store) atDeadlines(ctx context.Context, taskID int64, tell bool) (out S
 			return err
 		}
 		if alone && moved {
-			if err := s.catchUp(ctx, tx, t); err != nil {
+			if err := s.followAlone(ctx, tx, t); err != nil {
 				return err
 			}
 		}
@@ -84,72 +83,14 @@ func (s *Store) atDeadlines(ctx context.Context, taskID int64, tell bool) (out S
 	return out, err
 }
 
-// aloneSQL is whether a task t waits for the claim with which its run begins.
-const aloneSQL = `(NOT t.touched AND t.version_id = ANY (ARRAY(SELECT v.id FROM pipeline_versions v WHERE v.definition ->> 'runs' = 'on_first_claim')))`
-
-// overdueSQL finds tasks whose leases or time limits ran out longer than before ago: of
-// each queue and sort at most limit, and as turn which of them a task is, from 1, so that
-// no pipeline's many stand before another's. Of a node n and of its task t must hold what
-// ofNode and ofTask say. Each is an expression of SQL. Nodes whose task is gone are passed
-// over: nobody can end them. The task is asked by a value, not by EXISTS, of which the
-// planner would make a join.
-func overdueSQL(before, limit, ofNode, ofTask string) string {
-	and := fmt.Sprintf(`%s AND (SELECT %s FROM tasks t WHERE t.id = n.task_id)`, ofNode, ofTask)
-	return fmt.Sprintf(`SELECT d.task_id, min(d.turn) AS turn FROM (
-			SELECT l.task_id, l.turn FROM pipelines p CROSS JOIN unnest(ARRAY['subtask', 'review']) AS k(kind)
-				CROSS JOIN LATERAL (SELECT n.task_id, row_number() OVER (ORDER BY n.lease_expires_at) AS turn FROM task_nodes n
-					WHERE n.pipeline_id = p.id AND n.kind = k.kind AND n.status = 'claimed' AND n.lease_expires_at < now() - %[1]s::interval
-						AND %[3]s ORDER BY n.lease_expires_at LIMIT %[2]s) l
-			UNION ALL SELECT l.task_id, l.turn FROM pipelines p
-				CROSS JOIN LATERAL (SELECT n.task_id, row_number() OVER (ORDER BY n.sla_at) AS turn FROM task_nodes n
-					WHERE n.pipeline_id = p.id AND n.sla_at < now() - %[1]s::interval AND n.sla_at IS NOT NULL
-						AND n.status IN ('available', 'claimed') AND %[3]s ORDER BY n.sla_at LIMIT %[2]s) l
-		) d GROUP BY d.task_id`, before, limit, and)
-}
-
-// overdueWait is how long endOverdue waits for a lock on a task: many may be overdue.
-const overdueWait = 100 * time.Millisecond
-
-// overdueAtOnce bounds what endOverdue ends in a round. A backlog that was created at once
-// and waits for first claims is overdue at once, too, and served until that is written.
-const overdueAtOnce = 1000
-
-// overdueLocked is how many tasks that cannot be locked endOverdue meets before it leaves
-// the rest for another round.
-const overdueLocked = 100
-
-var endOverdueSQL = `SELECT task_id FROM (` + overdueSQL("$1", "$2", "true",
-	`EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id) OR `+aloneSQL) + `) o ORDER BY turn, task_id LIMIT $2`
-
-// endOverdue does so for tasks whose runs have not done it minutes after the time was
-// up, because they wait to be told of earlier events: while Temporal is away, what
-// somebody left would be served only when the queue holds nothing else. What tells the
-// runs of it stands for what waits for them. Where nothing waits, ringLagging rings
-// them, but not the tasks that have no run yet, which are all ended here: a ring would
-// begin it. A task that cannot be locked, or is broken, holds up no other.
-func (s *Store) endOverdue(ctx context.Context, limit int) error {
-	rows, _ := s.pool.Query(ctx, endOverdueSQL, deadlineBeforeRing, limit)
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return translate(err)
+// followAlone writes what follows from what was ended of the locked task, which has no
+// run. Where nobody here knows what follows, a run is told of it after all.
+func (s *Store) followAlone(ctx context.Context, tx pgx.Tx, t *lockedTask) error {
+	err := s.catchUp(ctx, tx, t)
+	if fault.Is(err, fault.Conflict) || errors.Is(err, errBroken) {
+		_, err = tx.Exec(ctx, `INSERT INTO outbox (topic, task_id, seq, priority) VALUES ('task_sync', $1, 0, $2) ON CONFLICT DO NOTHING`, t.ID, UrgencyRung)
 	}
-	var failed []error
-	locked := 0
-	for _, id := range ids {
-		_, err := s.atDeadlines(ctx, id, true)
-		switch {
-		case err == nil:
-		case lockedTooLong(err): // somebody changes it now; another round comes
-			if locked++; locked == overdueLocked {
-				return errors.Join(failed...)
-			}
-		case fault.Is(err, fault.Unavailable): // so are all others
-			return errors.Join(append(failed, err)...)
-		default:
-			failed = append(failed, fmt.Errorf("end what is overdue of task %d: %w", id, err))
-		}
-	}
-	return errors.Join(failed...)
+	return err
 }
 
 // LeasesExpired counts the leases that this process took back from people who

@@ -42,6 +42,7 @@ var (
 	OpenTasksSQL   = openTasksSQL
 	AnyFreeSQL     = anyFreeSQL
 	EndOverdueSQL  = endOverdueSQL
+	EndAloneSQL    = endAloneSQL
 	RingLaggingSQL = ringLaggingSQL
 	TotalSQL       = totalSQL
 	HistoryEndSQL  = historyEndSQL

@@ -134,21 +134,53 @@ func TestThoseOfOnePipelineStandBeforeNoOthers(t *testing.T) {
 }
 
 // The reconciler comes every few seconds, also where nothing is late among many that have
-// a time limit.
+// a time limit, and where many are late that are not its part's.
 func TestTheLookForWhatIsOverdueReadsOnlyThat(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, dbtest.WithDefinition(timed(pipeline.RunsOnFirstClaim)))
-	b.fill(20_000, "solve", pipeline.KindSubtask)
-	b.exec(`UPDATE task_nodes SET sla_at = now() + interval '1 hour'`)
-	late := b.create(3)
-	b.late(10*time.Minute, late...)
-	b.exec(`ANALYZE tasks, task_nodes, outbox, pipelines, pipeline_versions`)
-	for name, args := range map[string][]any{
-		store.EndOverdueSQL:  {5 * time.Minute, 1000},
-		store.RingLaggingSQL: {30 * time.Second, 5 * time.Minute, 1000, "{}", store.UrgencyRung, 15 * time.Minute},
+	const late = 3
+	for name, most := range map[string]float64{"nothing else is late": 100, "all others wait for their first claim": 30_000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, dbtest.WithDefinition(timed(pipeline.RunsOnFirstClaim)))
+			b.fill(20_000, "solve", pipeline.KindSubtask)
+			if most > 100 {
+				b.exec(`UPDATE task_nodes SET sla_at = now() - interval '1 hour'`)
+			} else {
+				b.exec(`UPDATE task_nodes SET sla_at = now() + interval '1 hour'`)
+				b.late(10*time.Minute, b.create(late)...)
+			}
+			b.exec(`ANALYZE tasks, task_nodes, outbox, pipelines, pipeline_versions`)
+			for sql, args := range map[string][]any{
+				store.EndOverdueSQL:  {5 * time.Minute, 200},
+				store.EndAloneSQL:    {5 * time.Minute, 200},
+				store.RingLaggingSQL: {30 * time.Second, 5 * time.Minute, 200, "{}", store.UrgencyRung, 15 * time.Minute},
+			} {
+				for _, plan := range []planNode{b.explain(sql, args...), b.explainGeneric(sql, args...)} {
+					readsFew(t, plan, most) // of all that are late, in each look of three, node, task and outbox: 60,000
+				}
+			}
+		})
+	}
+}
+
+// Of a task whose rows or events nobody here can go through a run is told after all, and
+// its time is up all the same.
+func TestATaskThatCannotBeFollowedAloneIsTold(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]string{
+		"a newer event was applied": `UPDATE task_events SET kind = 'conjure' WHERE task_id = $1`,
+		"a node is missing":         `DELETE FROM task_nodes WHERE task_id = $1 AND key = 'check'`,
 	} {
-		for _, plan := range []planNode{b.explain(name, args...), b.explainGeneric(name, args...)} {
-			readsFew(t, plan, 60)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, dbtest.WithDefinition(timed(pipeline.RunsOnFirstClaim)))
+			id := b.create(1)[0]
+			b.late(10*time.Minute, id)
+			b.exec(how, id)
+			_, err := b.Store.Reconcile(t.Context(), 10)
+			require.NoError(t, err)
+			require.Equal(t, 1, b.count(`SELECT count(*) FROM task_nodes WHERE task_id = $1 AND key = 'solve' AND status = 'escalated'`, id))
+			require.Equal(t, []int64{0}, b.outboxOf(id))
+		})
 	}
 }

@@ -37,19 +37,21 @@ const healedAtOnce = 200
 
 // Reconcile heals what was lost on the way: it rings the runs of tasks and
 // uploads that lag, frees nodes that were kept for somebody who did not come, and
-// those whose runs cannot be told that a lease ran out. It cancels uploads that nobody
+// those whose runs cannot be told that a lease ran out, or that have none yet. It cancels uploads that nobody
 // confirmed in time, where the sweep, which has Temporal and a worker for archives
 // behind it, is late; what is stored of them waits for that. It returns the tasks
 // whose runs it rang, also with an error: at most limit and none of except. Each
 // costs one outbox row. What one part meets holds up no other.
 func (s *Store) Reconcile(ctx context.Context, limit int, except ...int64) ([]int64, error) {
 	future := s.fromTheFuture(ctx, healedAtOnce)
-	overdue := s.endOverdue(ctx, overdueAtOnce)
+	overdue := s.endOverdue(ctx, healedAtOnce)
 	rung, lag := s.ringLagging(ctx, limit, except)
 	kept := s.freeReservations(ctx, healedAtOnce)
 	_, uploads := s.RingStuckUploads(ctx)
 	_, expired := s.expireUploads(ctx, confirmGrace+sweepMissed, healedAtOnce)
-	return rung, errors.Join(translate(future), overdue, translate(lag), translate(kept), uploads, expired)
+	// The last: they may be many, and nobody waits for them to be ended.
+	alone := s.endAlone(ctx, aloneAtOnce)
+	return rung, errors.Join(translate(future), overdue, translate(lag), translate(kept), uploads, expired, alone)
 }
 
 // Tidy drops stored answers past their time, and adds kept counts up; once in
@@ -76,7 +78,7 @@ var ringLaggingSQL = `INSERT INTO outbox (topic, task_id, seq, priority)
 				WHERE g.since < now() - $1::interval AND g.task_id <> ALL($4)
 				AND (g.since < now() - $6::interval OR NOT ` + outboxBehindSQL + `)
 				AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = g.task_id) ORDER BY g.since LIMIT $3)
-			UNION ALL SELECT l.task_id, row_number() OVER (ORDER BY l.turn, l.task_id) FROM (` + overdueSQL("$2", "$3",
+			UNION ALL SELECT l.task_id, row_number() OVER (ORDER BY l.turn, l.at) FROM (` + overdueSQL("$2", "$3",
 	`n.task_id <> ALL($4) AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.task_id = n.task_id)`, `NOT `+aloneSQL) + `) l
 		) u GROUP BY u.id ORDER BY min(u.turn), u.id LIMIT $3) r ON CONFLICT DO NOTHING RETURNING task_id`
 
