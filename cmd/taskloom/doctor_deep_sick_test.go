@@ -258,10 +258,9 @@ var sicknesses = map[string][]sickness{
 	},
 	"starts-told": {late("a start", 1, fmt.Sprintf(`now() - interval '16 minutes', now(), 0, %d`, store.UrgencyCreated))},
 	"uploads-told": {
-		stuck("nobody takes it", `ring_at = now() - interval '2 minutes'`, " (processing): waits to be told since"),
-		stuck("tried in vain", `ring_at = now() + interval '1 hour', ring_attempts = 5, ring_error = 'refused'`, " (processing): waits to be told since"),
+		untold("nobody takes it", `ring_at = now() - interval '2 minutes'`),
+		untold("tried in vain", `updated_at = now() - interval '6 minutes', ring_at = now() + interval '4 minutes', ring_attempts = 5, ring_error = 'refused'`),
 	},
-	"uploads-move": {stuck("told again", `updated_at = now() - interval '46 minutes', rung_at = now() - interval '6 minutes'`, ": no progress since")},
 	"events-on-the-way": {{branch: "nothing", make: func(w *ward) string {
 		w.exec(`UPDATE tasks SET applied_seq = 2 WHERE id = $1`, w.done)
 		return fmt.Sprintf("task %d: 2 of 3 events are applied, nothing more is on its way", w.done)
@@ -348,13 +347,13 @@ func unsaid(branch, set string) sickness {
 
 // late puts an event into the outbox that nobody told in time: when it was made, when
 // it is due, how often it was tried, and its urgency.
-// stuck is an upload under way whose run was not told, or does nothing.
-func stuck(branch, how, says string) sickness {
+// untold is an upload under way whose run was not told.
+func untold(branch, how string) sickness {
 	return sickness{branch: branch, flags: []string{"--grace", "60s"}, make: func(w *ward) string {
 		w.worker()
 		id := w.upload(w.done)
-		w.exec(`UPDATE uploads SET status = 'processing', finished_at = NULL, rows_total = 1, `+how+` WHERE id = $1`, id)
-		return fmt.Sprintf("upload %s%s", id, says)
+		w.exec(`UPDATE uploads SET status = 'processing', finished_at = NULL, `+how+` WHERE id = $1`, id)
+		return fmt.Sprintf("upload %s (processing): waits to be told since", id)
 	}}
 }
 

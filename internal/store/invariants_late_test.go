@@ -19,7 +19,7 @@ func TestWhatRunsOutOfTimeCostsNoOtherFinding(t *testing.T) {
 	for table, late := range map[string][]string{
 		"count_changes": {"kept-counts"},
 		"upload_rows":   {"row-made-task", "task-of-one-row", "task-has-row", "upload-rows", "upload-counts"},
-		"uploads":       {"row-made-task", "upload-rows", "upload-counts", "tenant-of-file", "uploads-told", "uploads-move"},
+		"uploads":       {"row-made-task", "upload-rows", "upload-counts", "tenant-of-file", "uploads-told"},
 		"drafts":        {"nothing-without-task", "tenant-of-parts", "tenant-of-worker"},
 		// A definition is what journals are folded by.
 		"pipeline_versions": {"tenant-of-task", "journal-readable", "rows-follow-journal", "claim-alone", "task-has-row", "values-name-files"},

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // OutboxStats says how far the runs are behind the journal. Reading it costs no more
@@ -37,19 +35,13 @@ var outboxVainSQL = fmt.Sprintf(`SELECT v.attempts, v.last_error FROM (
 	) v WHERE v.last_error <> '' ORDER BY v.attempts DESC, v.id LIMIT 1`, VitalsLimit, UrgencyHanded, UrgencyCreated)
 
 // OutboxStats counts what waits for delivery and the tasks whose consequences
-// are not written yet.
+// are not written yet, in one view: what goes from one to the other is in either.
 func (s *Store) OutboxStats(ctx context.Context) (OutboxStats, error) {
 	var st OutboxStats
-	b := &pgx.Batch{}
-	b.Queue(vitalsOutboxSQL, VitalsLimit, UrgencyClaimed).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&st.Rows, &st.Oldest, &st.Urgent)
-	})
-	b.Queue(outboxVainSQL).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&st.Tried, &st.LastError}, func() error { return nil })
-		return err
-	})
-	b.Queue(`SELECT count(*) FROM (SELECT FROM task_lag LIMIT $1) l`, VitalsLimit).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&st.Lagging) })
-	err := s.pool.SendBatch(ctx, b).Close()
+	err := s.pool.QueryRow(ctx, `SELECT o.n, o.oldest, o.urgent, coalesce(v.attempts, 0), coalesce(v.last_error, ''), l.n
+		FROM (`+vitalsOutboxSQL+`) AS o(n, oldest, urgent)
+		CROSS JOIN (SELECT count(*) AS n FROM (SELECT FROM task_lag LIMIT $1) g) l
+		LEFT JOIN (`+outboxVainSQL+`) v ON true`, VitalsLimit, UrgencyClaimed).
+		Scan(&st.Rows, &st.Oldest, &st.Urgent, &st.Tried, &st.LastError, &st.Lagging)
 	return st, translate(err)
 }
