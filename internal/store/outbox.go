@@ -86,14 +86,17 @@ type Delivery struct {
 // number is asked in there: outside, an index by number would do for finding o.
 const coveredSQL = `(SELECT count(*) FILTER (WHERE p.priority <= o.priority) FROM outbox p WHERE o.seq > 0 AND p.task_id = o.task_id AND p.seq > o.seq) > 0`
 
+// toldSomebodySQL is whether the task of a row o of the outbox is there. It is asked after
+// what is in the outbox itself, and by a value: of an EXISTS the planner would make a join.
+const toldSomebodySQL = `(SELECT true FROM tasks t WHERE t.id = o.task_id)`
+
 // takeOutboxSQL passes over rows whose task is gone: they can be told to nobody, and stay
-// where they are until taskloom repair outbox. The task is looked at last, and by a value:
-// the planner would make a join of an EXISTS.
+// where they are until taskloom repair outbox.
 const takeOutboxSQL = `WITH due AS (
 			SELECT o.id FROM outbox o
 			WHERE o.next_attempt_at <= now() AND (o.priority, o.next_attempt_at) >= ($3::smallint, $5::timestamptz) AND o.priority <= $4
 				AND (o.leased_until IS NULL OR o.leased_until <= now())
-				AND CASE WHEN ` + coveredSQL + ` THEN false ELSE (SELECT true FROM tasks t WHERE t.id = o.task_id) END
+				AND CASE WHEN ` + coveredSQL + ` THEN false ELSE ` + toldSomebodySQL + ` END
 			ORDER BY o.priority, o.next_attempt_at LIMIT $1 FOR UPDATE OF o SKIP LOCKED
 		), taken AS (
 			UPDATE outbox o SET leased_until = now() + $2::interval, attempts = o.attempts + 1

@@ -79,3 +79,15 @@ func TestRowsOfTasksThatAreGoneAreNotTaken(t *testing.T) {
 		})
 	}
 }
+
+// While the outbox is behind, runs that were lost are rung after a quarter of an hour only.
+func TestRowsOfTasksThatAreGoneAreNoBacklog(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	lagging := b.lags(1)
+	b.exec(`INSERT INTO outbox (topic, task_id, seq, next_attempt_at) SELECT 'task_event', $1::bigint + i, 2, now() - interval '1 hour'
+		FROM generate_series(1, 150) i`, behindGone)
+	rung, err := b.Store.Reconcile(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, lagging, rung)
+}

@@ -22,12 +22,13 @@ const (
 
 // outboxBehind rows that have been due for lagBeforeRing and must be told say that
 // the outbox is behind, as it is after an outage. Rows that Temporal refuses are
-// due later each time, and what they stand for need not be told.
+// due later each time, what they stand for need not be told, and those of tasks that are
+// gone can be told to nobody.
 const outboxBehind = 100
 
 // outboxBehindSQL is whether there are so many.
 var outboxBehindSQL = fmt.Sprintf(`(SELECT count(*) = %[1]d FROM (SELECT FROM outbox o WHERE o.priority < %[2]d
-	AND o.next_attempt_at < now() - %[3]s AND NOT (`+coveredSQL+`) LIMIT %[1]d) b)`, outboxBehind, UrgencyRung, inSQL(lagBeforeRing))
+	AND o.next_attempt_at < now() - %[3]s AND CASE WHEN `+coveredSQL+` THEN false ELSE `+toldSomebodySQL+` END LIMIT %[1]d) b)`, outboxBehind, UrgencyRung, inSQL(lagBeforeRing))
 
 // inSQL is a span as a constant of a statement.
 func inSQL(d time.Duration) string { return "interval '" + milliseconds(d) + " milliseconds'" }
