@@ -20,8 +20,9 @@ const sweepTold = 10
 
 const (
 	// sweepOneTime is how long one thing may take. What was deleted of a large one by
-	// then is deleted, and the next sweep goes on with the rest.
-	sweepOneTime = 2 * time.Minute
+	// then is deleted, but each try lists all of it from the front: one of a hundred
+	// thousand files takes minutes on a slow object store, and must have them.
+	sweepOneTime = 7 * time.Minute
 	// handOver is how long before its deadline an attempt begins nothing more, so that
 	// it is not the deadline that ends what is under way.
 	handOver = sweepOneTime + 30*time.Second
