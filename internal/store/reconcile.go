@@ -38,7 +38,8 @@ const healedAtOnce = 200
 
 // Reconcile heals what was lost on the way: it rings the runs of tasks and
 // uploads that lag, frees nodes that were kept for somebody who did not come, and
-// those whose runs cannot be told that a lease ran out, or that have none yet. It cancels uploads that nobody
+// those whose runs cannot be told that a lease ran out. It ends what is past its
+// time limit of tasks that have no run yet. It cancels uploads that nobody
 // confirmed in time, where the sweep, which has Temporal and a worker for archives
 // behind it, is late; what is stored of them waits for that. It returns the tasks
 // whose runs it rang, also with an error: at most limit and none of except. Each
